@@ -33,7 +33,6 @@ pub mod jsonl;
 mod kit;
 mod langchain;
 pub mod lines;
-mod listed;
 mod listing;
 mod markdown;
 pub mod native;

@@ -2,7 +2,7 @@
 
 pub mod bed;
 mod damage;
-mod in_place;
+pub mod in_place;
 mod laws;
 pub mod truth;
 

@@ -93,7 +93,7 @@ impl Editor for Goose {
         self.encode(messages, report)
     }
 
-    fn new_summary(&self, text: &str, _: &[Vec<u8>], now: &mut i64) -> Vec<Vec<u8>> {
+    fn new_summary(&self, text: &str, _: &[Vec<u8>], now: &mut i64) -> Option<Vec<Vec<u8>>> {
         let text = draft::text_part(&quoted(&summary::quoted(text)));
         let mut message = ObjectBuilder::default();
         message
@@ -102,7 +102,7 @@ impl Editor for Goose {
             .raw("created", now.to_string())
             .raw("content", array([text]))
             .raw("metadata", visibility(false, true));
-        vec![message.finish()]
+        Some(vec![message.finish()])
     }
 
     fn new_about(&self, session: &Session, view: &View, _: &i64, layout: Layout) -> ObjectBuilder {

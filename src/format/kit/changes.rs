@@ -40,8 +40,15 @@ pub struct Elements {
 
 impl Elements {
     /// The element of an item; none of what was put in.
-    fn place(&self, item: &Item) -> Option<usize> {
+    pub fn place(&self, item: &Item) -> Option<usize> {
         self.of.get(&item.line()?).copied()
+    }
+
+    /// The items of an element in a view.
+    pub fn items(&self, view: &View, element: usize) -> Vec<usize> {
+        let items = view.items.iter().enumerate();
+        let own = items.filter(|(_, item)| self.place(item) == Some(element));
+        own.map(|(nth, _)| nth).collect()
     }
 
     /// The first line of each element that has any.

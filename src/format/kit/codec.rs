@@ -1,5 +1,6 @@
 //! What a format defines.
 
+use super::losses;
 use crate::format::Format;
 use crate::format::report::Report;
 use crate::format::request::draft;
@@ -7,7 +8,7 @@ use crate::format::request::piece::Said;
 use crate::format::workspace::{Member, Workspace};
 
 /// A format whose sessions are lists of elements.
-pub trait Codec: Sync + 'static {
+pub trait Codec: Sized + Sync + 'static {
     /// The format.
     const FORMAT: Format;
     /// Its name, under which residues are kept.
@@ -20,11 +21,39 @@ pub trait Codec: Sync + 'static {
     const COUNT: Option<&'static str> = None;
     /// Whether a session may also be JSON Lines.
     const LINES: bool = false;
+    /// Whether an input may hold many documents, in an array or one per line.
+    const MANY: bool = false;
+    /// The layout of a session from elsewhere.
+    const LAYOUT: Layout = Layout::Document;
+    /// Whether a message without an id gets one. It does in any case where others refer to it.
+    const IDS: bool = true;
+    /// Whether new elements of a document are laid out like the others; white space in arguments changes.
+    const LAYS_OUT: bool = false;
+    /// Members of a header that it has a place for.
+    const HEADER: &'static [&'static str] = &losses::HEADER;
     /// Members of a header's metadata that it has a place for.
-    const PLACED: &'static [Member];
+    const PLACED: &'static [Member] = &[];
+    /// The codecs of a format whose elements have variants.
+    const VARIANTS: &'static [Self] = &[];
     /// What has to be known of all elements to decode one.
     type Outline;
 
+    /// The name of the variant.
+    fn variant(&self) -> &'static str {
+        ""
+    }
+    /// Whether an element is of this variant.
+    fn has_variant(&self, _element: &[u8]) -> bool {
+        true
+    }
+    /// The session and the element in a row of a table of many sessions.
+    fn row(&self, _element: &[u8]) -> Option<(String, Vec<u8>)> {
+        None
+    }
+    /// A row with this element: a new one of the same session, or the row itself.
+    fn with_row(&self, _row: &[u8], element: &[u8], _is_new: bool) -> Vec<u8> {
+        element.to_vec()
+    }
     /// Whether a line describes the session that begins with it. Only formats that are also JSON Lines have such.
     fn begins(&self, _line: &[u8]) -> bool {
         false
@@ -44,9 +73,17 @@ pub trait Codec: Sync + 'static {
     /// The id of a message.
     fn id(&self, element: &[u8]) -> Option<String>;
     /// The time of a message, in RFC 3339.
-    fn time(&self, element: &[u8]) -> Option<String>;
+    fn time(&self, _element: &[u8]) -> Option<String> {
+        None
+    }
     /// The element of messages, without what only a new element needs; none of messages that make no element.
     fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>>;
+}
+
+/// The variant of this name, or the codec itself.
+pub fn variant_named<C: Codec>(codec: &'static C, name: &str) -> &'static C {
+    let mut variants = C::VARIANTS.iter();
+    variants.find(|codec| codec.variant() == name).unwrap_or(codec)
 }
 
 /// How the elements of a session are stored.

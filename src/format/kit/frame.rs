@@ -21,6 +21,8 @@ pub struct Frame<'a> {
     pub faults: Vec<(usize, &'static str)>,
     /// Whether the document ends as it has to.
     is_whole: bool,
+    /// Whether it has numbers that only Python writes, such as NaN.
+    pub is_python: bool,
     /// How deep the elements are.
     depth: usize,
 }
@@ -70,7 +72,7 @@ impl<'a> Frame<'a> {
             start..document.trim_ascii_end().len().max(start),
             member.unwrap_or_default(),
         );
-        let is_sound = frame.is_whole && frame.faults.is_empty() && frame.has_list();
+        let is_sound = frame.is_whole && frame.faults.is_empty() && !frame.is_python && frame.has_list();
         (is_sound && is_member == member.is_some()).then_some(frame)
     }
 
@@ -126,6 +128,10 @@ impl<'a> Frame<'a> {
         match json::value_end(text, at, Dialect::Strict) {
             Ok(end) => Some(end),
             Err(fault) => {
+                if let Ok(end) = json::value_end(text, at, Dialect::Python) {
+                    self.is_python = true;
+                    return Some(end);
+                }
                 self.faults.push((fault.offset.min(text.len()), fault.what));
                 match text.get(at) {
                     Some(b'{' | b'[' | b'"') => Scan::default().run(text, at),

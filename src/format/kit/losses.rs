@@ -2,11 +2,13 @@
 
 use super::records::is_passthrough;
 use crate::format::report::{Loss, Report};
+use crate::format::request::Api;
 use crate::format::request::piece::rest;
 use crate::format::workspace::{Member, unplaced};
 use crate::model::json;
 use crate::model::message::{Message, Role};
 use crate::model::session::{Class, Session};
+use std::borrow::Cow;
 
 /// Members of a header that most formats have a place for.
 pub const HEADER: [&str; 6] = ["type", "version", "id", "created_at", "title", "source"];
@@ -43,6 +45,17 @@ pub fn events(session: &Session, name: &str, report: &mut Report) {
     }
 }
 
+/// Counts a header that goes back into the format that the session was read from, if it has more than its source has:
+/// another title than this one, or further members.
+pub fn own_header(session: &Session, title: Option<&str>, placed: &[Member], own: &str, report: &mut Report) {
+    let is_kept = |(name, raw): &(String, Vec<u8>)| match name.as_str() {
+        "title" => json::text(raw).as_deref() == title,
+        "metadata" => unplaced(raw, placed, own).all(|name| name == "lineage"),
+        name => name == "key" || HEADER.contains(&name),
+    };
+    report.lose(Loss::Header, u64::from(!session.header().iter().all(is_kept)));
+}
+
 /// Whether a header has only these members, and in its metadata only those that have a place and those of the format
 /// itself.
 pub fn keeps_header(header: &[u8], members: &[&str], placed: &[Member], own: &str) -> bool {
@@ -51,6 +64,25 @@ pub fn keeps_header(header: &[u8], members: &[&str], placed: &[Member], own: &st
         _ => false,
     })
 }
+
+/// Members of a message that a writer writes or counts.
+const MESSAGE: [&str; 15] = [
+    "role",
+    "content",
+    "name",
+    "tool_calls",
+    "tool_call_id",
+    "reasoning",
+    "refusal",
+    "id",
+    "timestamp",
+    "category",
+    "tokens",
+    "usage",
+    "model",
+    "metadata",
+    "type",
+];
 
 /// Counts the members of a message that are among these losses, and metadata beside `known`.
 pub fn members(message: &Message<'_>, body: &[u8], lost: &[Loss], known: &[&str], report: &mut Report) {
@@ -68,6 +100,13 @@ pub fn members(message: &Message<'_>, body: &[u8], lost: &[Loss], known: &[&str]
     report.lose(Loss::Usage, u64::from(json::member(body, "tokens").is_some()));
     let is_named = message.name.is_some() && message.role() != Role::Tool;
     report.lose(Loss::Name, u64::from(is_named && lost.contains(&Loss::Name)));
-    let is_free = |raw| rest(raw, known).next().is_some();
-    report.lose(Loss::Metadata, u64::from(message.metadata.is_some_and(is_free)));
+    // How a message lay in a request is of no interest elsewhere; what was next to it there is.
+    let is_lost = |(name, raw): (Cow<'_, str>, &[u8])| {
+        let leftovers = ["members", "item", "part", "calls"];
+        Api::from_name(&name).is_none() || leftovers.iter().any(|name| json::member(raw, name).is_some())
+    };
+    let is_free = |raw| rest(raw, known).any(is_lost);
+    let is_more = rest(body, &MESSAGE).next().is_some();
+    let is_free = message.metadata.is_some_and(is_free);
+    report.lose(Loss::Metadata, u64::from(is_free || is_more));
 }

@@ -8,13 +8,16 @@
 //! | every other message of an element: `of` | the id of the first one |
 //! | a summary event: `raw` | the element of the summary |
 //! | the header: `form` | whether the source is a document, a list or lines |
+//! | the header: `variant` | the variant of its elements, if it is not the usual one |
 //! | the header: `session` | the members next to the list |
 //!
 //! An element that is not a message is a passthrough record. One `compact` event after the last message hides what the
 //! program does not send to the model.
 
+mod back;
 pub mod changes;
 pub mod codec;
+mod editor;
 pub mod frame;
 pub mod losses;
 mod parse;
@@ -26,9 +29,11 @@ mod source;
 mod values;
 mod write;
 
+pub use back::back;
 pub use changes::{Change, Next};
 pub use codec::{Codec, Decoded, Draft, Layout, SessionInfo, Summary, Visible};
+pub use editor::{Editor, Edits};
 pub use frame::{Edit, Frame, replaced};
 pub use read::open;
 pub use source::Source;
-pub use write::{Editor, Edits, back, write, write_as};
+pub use write::{write, write_as};

@@ -1,47 +1,57 @@
-//! The elements of an input of one session: of a document or of lines, damaged or not.
+//! The elements of an input: of a document or of lines, damaged or not, and of one session or rows of many.
 
 use super::codec::{Codec, Layout};
 use super::frame::Frame;
 use super::values::Value;
 use crate::error::{Error, Place, Result};
 use crate::format::Input;
-use crate::format::report::Report;
+use crate::format::entries::Line;
+use crate::format::report::{Loss, Report};
 use crate::model::json::{self, Dialect, ObjectBuilder};
+use std::collections::HashMap;
 use std::io::Read;
 
-/// An input of one session.
-pub struct Parsed<'a> {
-    /// How its elements are stored.
+/// The elements of a session.
+#[derive(Default)]
+pub struct Parsed {
+    /// How they are stored.
     pub layout: Layout,
     /// The members next to the list, or the line that describes the session.
     pub about: Option<Vec<u8>>,
     /// The elements.
-    pub parts: Vec<Part<'a>>,
+    pub parts: Vec<Part>,
     /// Whether damage was reported already.
     pub is_reported: bool,
+    /// The session that its rows name.
+    pub row: Option<String>,
 }
 
 /// An element.
-pub struct Part<'a> {
+pub struct Part {
+    /// Its index in the input.
+    pub at: usize,
     /// Its bytes on one line.
     pub raw: Vec<u8>,
+    /// The row that it is in.
+    pub row: Option<Vec<u8>>,
     /// Where it begins.
     pub place: Place,
     /// What it is.
-    pub state: State<'a>,
+    pub state: State,
 }
 
 /// What an element is before it is decoded.
-pub enum State<'a> {
+pub enum State {
     /// To be decoded.
     Element,
     /// An empty line, or the one that describes the session.
     Skipped,
     /// A line that is not an object.
-    Damaged(&'a [u8]),
+    Damaged(Vec<u8>),
 }
 
-/// Whether an input is JSON Lines: its first line is an object of its own that the codec knows as a line.
+/// Whether an input is JSON Lines: its first line is an object of its own that the codec knows as a line, or damaged
+/// before such a line.
 pub fn is_lines<C: Codec>(codec: &C, input: &mut Input) -> Result<bool> {
     let is_line = |line: &[u8]| is_object(line.trim_ascii()) && codec.is_line(line.trim_ascii());
     if !C::LINES {
@@ -53,67 +63,112 @@ pub fn is_lines<C: Codec>(codec: &C, input: &mut Input) -> Result<bool> {
         if head.get(start).is_some_and(|byte| *byte != b'{') {
             return Ok(head[start] != b'[');
         }
-        if let Some(end) = memchr::memchr(b'\n', &head[start..]) {
-            return Ok(is_line(&head[start..start + end]));
+        let mut lines = head[start..].split_inclusive(|byte| *byte == b'\n');
+        let first = lines.next().unwrap_or_default();
+        if is_line(first) || (is_damaged(first) && lines.any(is_line)) {
+            return Ok(true);
+        }
+        if first.ends_with(b"\n") && !is_damaged(first) {
+            return Ok(false);
         }
         let before = input.head.len();
+        // Damage beyond this is not looked behind.
+        if first.ends_with(b"\n") && before > FARTHEST {
+            return Ok(false);
+        }
         let more = input.rest.by_ref().take(before.max(64 * 1024) as u64);
         let read = { more }.read_to_end(&mut input.head);
         if read.map_err(|error| Error::io("cannot read", error))? == 0 {
-            return Ok(is_line(
-                input.head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&input.head),
-            ));
+            return Ok(false);
         }
     }
 }
 
-fn is_object(text: &[u8]) -> bool {
-    text.starts_with(b"{") && is_whole(text) && std::str::from_utf8(text).is_ok()
+/// How far a line is looked for behind a damaged one.
+const FARTHEST: usize = 1 << 20;
+
+/// Whether a line is not the beginning of a value that continues after it.
+fn is_damaged(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    json::value_end(line, 0, Dialect::Python).is_err_and(|fault| fault.offset < line.len())
 }
 
-fn is_whole(raw: &[u8]) -> bool {
-    json::value_end(raw, 0, Dialect::Strict) == Ok(raw.len())
+fn is_object(text: &[u8]) -> bool {
+    text.starts_with(b"{") && is_whole(text, Dialect::Strict) && std::str::from_utf8(text).is_ok()
+}
+
+fn is_whole(raw: &[u8], dialect: Dialect) -> bool {
+    json::value_end(raw, 0, dialect) == Ok(raw.len())
 }
 
 /// The elements of a document; none of one without a list, which is reported.
-pub fn document<C: Codec>(_: &C, value: &Value, report: &mut Report) -> Option<Parsed<'static>> {
+pub fn document<C: Codec>(_: &C, value: &Value, report: &mut Report) -> Option<Parsed> {
     let bytes = &value.bytes;
-    let frame = Frame::parse(bytes, value.value.clone(), C::LIST);
+    let mut frame = Frame::parse(bytes, value.value.clone(), C::LIST);
     let mut places = value.places();
     let start = places.at(value.value.start);
     for (offset, what) in &frame.faults {
         report.damage(places.at(*offset), *what);
     }
-    if !frame.has_list() {
+    let is_array = bytes.get(value.value.start) == Some(&b'[');
+    // An element alone is a list of one.
+    let is_single = C::LAYOUT == Layout::List && !frame.has_list() && !is_array && frame.faults.is_empty();
+    if is_single && !value.value.is_empty() {
+        frame.elements.push(value.value.clone());
+        frame.members.clear();
+    } else if !frame.has_list() {
         if !value.value.is_empty() && frame.faults.is_empty() {
             report.damage(start, format!("not {}: no {}", C::WHAT, C::LIST));
         }
         return None;
     }
+    let repairs = frame.is_python || std::str::from_utf8(&bytes[value.value.clone()]).is_err();
     let mut about = ObjectBuilder::default();
-    for (name, value) in frame.members.iter().filter(|(_, raw)| is_whole(raw)) {
-        about.raw(name, on_a_line(value));
+    for (name, raw) in &frame.members {
+        if is_whole(raw, Dialect::Python) {
+            about.raw(name, on_a_line(raw, repairs, start, report));
+        }
     }
-    let (about, layout) = match bytes[value.value.start] {
-        b'[' => (None, Layout::List),
-        _ => (Some(about.finish()), Layout::Document),
+    let (about, layout) = match is_array || is_single {
+        true => (None, Layout::List),
+        false => (Some(about.finish()), Layout::Document),
     };
     let mut places = value.places();
-    let parts = frame.elements.iter().map(|range| Part {
-        raw: on_a_line(&bytes[range.clone()]),
-        place: places.at(range.start),
-        state: State::Element,
+    let parts = frame.elements.iter().enumerate().map(|(at, range)| {
+        let place = places.at(range.start);
+        Part {
+            at,
+            raw: on_a_line(&bytes[range.clone()], repairs, place, report),
+            row: None,
+            place,
+            state: State::Element,
+        }
     });
     Some(Parsed {
         layout,
         about,
         parts: parts.collect(),
         is_reported: !frame.faults.is_empty(),
+        row: None,
     })
 }
 
-/// A value as it can be in a line: unchanged if it is on one.
-fn on_a_line(raw: &[u8]) -> Vec<u8> {
+/// A value as it can be in a record: unchanged if it is on a line, UTF-8 and without numbers that JSON does not have.
+fn on_a_line(raw: &[u8], repairs: bool, place: Place, report: &mut Report) -> Vec<u8> {
+    if repairs && is_whole(raw, Dialect::Python) {
+        let line = Line::of(raw);
+        report.lose(Loss::Number, line.numbers);
+        if line.numbers > 0 {
+            report.damage(
+                place,
+                "NaN or Infinity, which JSON does not allow, replaced by null",
+            );
+        }
+        if line.repaired {
+            report.damage(place, "bytes that are not UTF-8 replaced by U+FFFD");
+        }
+        return line.bytes.into_owned();
+    }
     match memchr::memchr2(b'\n', b'\r', raw) {
         None => raw.to_vec(),
         Some(_) => json::compact(raw).0,
@@ -121,27 +176,40 @@ fn on_a_line(raw: &[u8]) -> Vec<u8> {
 }
 
 /// The elements of lines.
-pub fn lines<'a, C: Codec>(codec: &C, bytes: &'a [u8], start: Place) -> Parsed<'a> {
+pub fn lines<C: Codec>(codec: &C, bytes: &[u8], start: Place, report: &mut Report) -> Parsed {
     let mut place = start;
     let mut about = None;
     let mut is_first = true;
-    let parts = bytes.split_inclusive(|byte| *byte == b'\n').map(|full| {
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n').enumerate();
+    let parts = lines.map(|(at, full)| {
         let body = full.strip_prefix(b"\xef\xbb\xbf").unwrap_or(full).trim_ascii();
         place.line += 1;
         let here = place;
         place.offset += full.len() as u64;
-        let begins = is_first && !body.is_empty() && codec.begins(body) && is_object(body);
+        let is_element = is_object(body);
+        let begins = is_first && is_element && codec.begins(body);
         is_first &= body.is_empty();
         if begins {
             about = Some(body.to_vec());
         }
-        let state = match (begins || body.is_empty(), is_object(body)) {
-            (true, _) => State::Skipped,
-            (false, true) => State::Element,
-            (false, false) => State::Damaged(full),
+        let mut raw = body.to_vec();
+        let state = match begins || body.is_empty() {
+            true => State::Skipped,
+            false if is_element => State::Element,
+            false
+                if body.starts_with(b"{")
+                    && is_whole(body, Dialect::Python)
+                    && std::str::from_utf8(body).is_ok() =>
+            {
+                raw = on_a_line(body, true, here, report);
+                State::Element
+            }
+            false => State::Damaged(full.to_vec()),
         };
         Part {
-            raw: body.to_vec(),
+            at,
+            raw,
+            row: None,
             place: here,
             state,
         }
@@ -151,5 +219,54 @@ pub fn lines<'a, C: Codec>(codec: &C, bytes: &'a [u8], start: Place) -> Parsed<'
         parts: parts.collect(),
         about,
         is_reported: false,
+        row: None,
     }
+}
+
+/// The sessions of rows, in the order in which they begin; one of any other elements.
+pub fn by_session<C: Codec>(codec: &C, parsed: Parsed) -> Vec<Parsed> {
+    let Parsed {
+        layout,
+        about,
+        parts,
+        is_reported,
+        ..
+    } = parsed;
+    let mut all: Vec<Parsed> = Vec::new();
+    let mut known: HashMap<Option<String>, usize> = HashMap::new();
+    let mut last = None;
+    for mut part in parts {
+        let mut row = None;
+        if let State::Element = part.state
+            && let Some((session, element)) = codec.row(&part.raw)
+        {
+            row = Some(session);
+            part.row = Some(std::mem::replace(&mut part.raw, element));
+        }
+        // Damaged lines are of the session before them.
+        let is_element = matches!(part.state, State::Element);
+        let at = last.filter(|_| !is_element).unwrap_or_else(|| {
+            *known.entry(row.clone()).or_insert_with(|| {
+                all.push(Parsed {
+                    layout,
+                    about: about.clone(),
+                    is_reported,
+                    row,
+                    ..Parsed::default()
+                });
+                all.len() - 1
+            })
+        });
+        last = Some(at);
+        all[at].parts.push(part);
+    }
+    if all.is_empty() {
+        all.push(Parsed {
+            layout,
+            about,
+            is_reported,
+            ..Parsed::default()
+        });
+    }
+    all
 }

@@ -1,21 +1,30 @@
 //! Inputs as sessions.
 
-use super::codec::Codec;
-use super::parse::{document, is_lines, lines};
-use super::session::session;
+use super::codec::{Codec, Layout};
+use super::parse::{by_session, document, is_lines, lines};
+use super::session::{InputName, session, variant_of};
 use super::source::Source;
-use super::values::Values;
+use super::values::{Value, Values};
 use crate::error::{Error, Kind, Place, Result};
+use crate::format::document::{Cut, open_pieces};
 use crate::format::pieces::Pieces;
 use crate::format::report::Report;
 use crate::format::{Input, SessionReader};
+use crate::model::json;
 use crate::model::origin::Origin;
 use crate::model::session::Session;
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Opens an input of sessions, usually one.
 pub fn open<C: Codec>(codec: &'static C, mut input: Input) -> Result<Box<dyn SessionReader>> {
+    if C::MANY {
+        input = match open_pieces(documents(codec), input)? {
+            Ok(reader) => return Ok(reader),
+            Err(input) => input,
+        };
+    }
     let lines = is_lines(codec, &mut input)?;
     Ok(Box::new(Sessions {
         codec,
@@ -26,8 +35,48 @@ pub fn open<C: Codec>(codec: &'static C, mut input: Input) -> Result<Box<dyn Ses
             false => Inputs::Values(Values::new(input)),
         },
         count: 0,
+        ready: VecDeque::new(),
         tail: Vec::new(),
     }))
+}
+
+/// Documents in an array or one per line.
+fn documents<C: Codec>(codec: &'static C) -> Cut {
+    Cut {
+        is: Box::new(|object| {
+            let has_list = json::member(object, C::LIST).is_some_and(|list| list.starts_with(b"["));
+            has_list && json::member(object, "role").is_none()
+        }),
+        read: Box::new(move |piece, report| {
+            let value = Value {
+                bytes: piece.bytes.to_vec(),
+                value: 0..piece.bytes.len(),
+                start: Place {
+                    line: piece.place.line - 1,
+                    ..piece.place
+                },
+                strange: None,
+            };
+            let name = InputName {
+                name: piece.name,
+                nth: piece.made,
+                is_many: true,
+            };
+            let parsed = document(codec, &value, report);
+            // An element alone is not a document.
+            if parsed
+                .as_ref()
+                .is_some_and(|parsed| parsed.layout == Layout::List)
+            {
+                report.damage(piece.place, format!("not {}: no {}", C::WHAT, C::LIST));
+                return Vec::new();
+            }
+            let parsed = parsed.into_iter().flat_map(|parsed| by_session(codec, parsed));
+            let sessions =
+                parsed.map(|parsed| session(variant_of(codec, &parsed), name, piece.bytes, parsed, report).0);
+            sessions.collect()
+        }),
+    }
 }
 
 enum Inputs {
@@ -42,66 +91,73 @@ struct Sessions<C: 'static> {
     returns: bool,
     /// Sessions so far.
     count: usize,
+    /// Sessions of the last part of the input.
+    ready: VecDeque<Session>,
     /// Bytes after the last session.
     tail: Vec<u8>,
 }
 
+impl<C: Codec> Sessions<C> {
+    /// Reads the next part of the input; false if there is none.
+    fn read(&mut self, report: &mut Report) -> Result<bool> {
+        let codec = self.codec;
+        let (parsed, bytes) = match &mut self.inputs {
+            Inputs::Lines(pieces) => {
+                let Some(piece) = pieces.next(|line| codec.begins(line))? else {
+                    return Ok(false);
+                };
+                let parsed = by_session(codec, lines(codec, &piece.bytes, piece.start, report));
+                (parsed, piece.bytes)
+            }
+            Inputs::Values(values) => {
+                let Some(value) = values.next()? else {
+                    return match self.count {
+                        0 => Err(Error::new(Kind::Data, format!("contains no {}", noun(C::WHAT)))),
+                        _ => Ok(false),
+                    };
+                };
+                if let Some(strange) = value.strange {
+                    report.damage(value.places().at(strange), "not valid JSON");
+                }
+                let parsed = document(codec, &value, report).map(|parsed| by_session(codec, parsed));
+                (parsed.unwrap_or_default(), value.bytes)
+            }
+        };
+        let lead = std::mem::take(&mut self.tail);
+        if parsed.is_empty() {
+            self.tail = [lead, bytes].concat();
+            return Ok(true);
+        }
+        let is_many = parsed.len() > 1;
+        for parsed in parsed {
+            let name = InputName {
+                name: self.name.as_deref(),
+                nth: self.count,
+                is_many,
+            };
+            let variant = variant_of(codec, &parsed);
+            self.ready
+                .push_back(session(variant, name, &bytes, parsed, report).0);
+            self.count += 1;
+        }
+        if self.returns {
+            let origin = Arc::new(Origin { lead, bytes });
+            let sessions = self.ready.iter_mut();
+            sessions.for_each(|session| session.set_origin(origin.clone()));
+        }
+        Ok(true)
+    }
+}
+
 impl<C: Codec> SessionReader for Sessions<C> {
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
-        let codec = self.codec;
         loop {
-            let (parsed, bytes) = match &mut self.inputs {
-                Inputs::Lines(pieces) => {
-                    let Some(piece) = pieces.next(|line| codec.begins(line))? else {
-                        return Ok(None);
-                    };
-                    let parsed = lines(codec, &piece.bytes, piece.start);
-                    (
-                        Some(session(
-                            codec,
-                            self.name.as_deref(),
-                            self.count,
-                            &piece.bytes,
-                            parsed,
-                            report,
-                        )),
-                        piece.bytes,
-                    )
-                }
-                Inputs::Values(values) => {
-                    let Some(value) = values.next()? else {
-                        return match self.count {
-                            0 => Err(Error::new(Kind::Data, format!("contains no {}", noun(C::WHAT)))),
-                            _ => Ok(None),
-                        };
-                    };
-                    if let Some(strange) = value.strange {
-                        report.damage(value.places().at(strange), "not valid JSON");
-                    }
-                    let parsed = document(codec, &value, report);
-                    let session = parsed.map(|parsed| {
-                        session(
-                            codec,
-                            self.name.as_deref(),
-                            self.count,
-                            &value.bytes,
-                            parsed,
-                            report,
-                        )
-                    });
-                    (session, value.bytes)
-                }
-            };
-            let lead = std::mem::take(&mut self.tail);
-            let Some((mut session, _)) = parsed else {
-                self.tail = [lead, bytes].concat();
-                continue;
-            };
-            self.count += 1;
-            if self.returns {
-                session.set_origin(Arc::new(Origin { lead, bytes }));
+            if let Some(session) = self.ready.pop_front() {
+                return Ok(Some(session));
             }
-            return Ok(Some(session));
+            if !self.read(report)? {
+                return Ok(None);
+            }
         }
     }
 
@@ -116,17 +172,25 @@ fn noun(what: &str) -> &str {
 }
 
 /// An origin that was parsed again.
-pub struct Reparsed {
-    /// Its elements.
-    pub source: Source,
-    /// The members next to the list.
-    pub about: Option<Vec<u8>>,
+pub struct Reparsed<C: 'static> {
+    /// Its sessions.
+    pub sessions: Vec<ReparsedSession<C>>,
     /// Where the document is in it; none for JSON Lines.
     pub document: Option<Range<usize>>,
 }
 
+/// A session of an origin.
+pub struct ReparsedSession<C: 'static> {
+    /// The codec of its variant.
+    pub codec: &'static C,
+    /// Its elements.
+    pub source: Source,
+    /// The members next to the list.
+    pub about: Option<Vec<u8>>,
+}
+
 /// Parses an origin again.
-pub fn reparse<C: Codec>(codec: &C, origin: &Origin) -> Option<Reparsed> {
+pub fn reparse<C: Codec>(codec: &'static C, origin: &Origin) -> Option<Reparsed<C>> {
     let input = || Input {
         name: None,
         head: origin.bytes.clone(),
@@ -139,14 +203,18 @@ pub fn reparse<C: Codec>(codec: &C, origin: &Origin) -> Option<Reparsed> {
         false => Some(Values::new(input()).next().ok()??),
     };
     let parsed = match &value {
-        None => lines(codec, &origin.bytes, Place::default()),
+        None => lines(codec, &origin.bytes, Place::default(), &mut report),
         Some(value) => document(codec, value, &mut report)?,
     };
-    let about = parsed.about.clone();
-    let (_, source) = session(codec, None, 0, &origin.bytes, parsed, &mut report);
+    let sessions = by_session(codec, parsed).into_iter().map(|parsed| {
+        let codec = variant_of(codec, &parsed);
+        let about = parsed.about.clone();
+        let name = InputName::default();
+        let (_, source) = session(codec, name, &origin.bytes, parsed, &mut report);
+        ReparsedSession { codec, source, about }
+    });
     Some(Reparsed {
-        source,
-        about,
+        sessions: sessions.collect(),
         document: value.map(|value| value.value),
     })
 }

@@ -1,7 +1,7 @@
 //! Elements as a session.
 
 use super::codec::{Codec, Decoded, Draft, Layout, Summary, Visible};
-use super::parse::{Parsed, State};
+use super::parse::{Parsed, Part, State};
 use super::records::{self, Ids, said};
 use super::residue::{residue, restore};
 use super::source::Source;
@@ -10,7 +10,7 @@ use crate::format;
 use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
 use crate::format::request::piece::{array, quoted};
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 use crate::model::record::{self, Record};
 use crate::model::session::Session;
@@ -18,17 +18,39 @@ use crate::model::session::Session;
 /// The time of an event of a source without times.
 const EPOCH: &str = "1970-01-01T00:00:00Z";
 
-/// The session of elements; the nth of an input of this name.
+/// What is known of the input of a session.
+#[derive(Clone, Copy, Default)]
+pub struct InputName<'a> {
+    /// The name of its file.
+    pub name: Option<&'a str>,
+    /// Sessions before it.
+    pub nth: usize,
+    /// Whether there may be others.
+    pub is_many: bool,
+}
+
+/// The codec of the variant that elements have.
+pub fn variant_of<C: Codec>(codec: &'static C, parsed: &Parsed) -> &'static C {
+    let is_element = |part: &&Part| matches!(part.state, State::Element) && is_whole(&part.raw);
+    let first = parsed.parts.iter().find(is_element).map(|part| &part.raw);
+    let known = first.and_then(|raw| C::VARIANTS.iter().find(|codec| codec.has_variant(raw)));
+    known.unwrap_or(codec)
+}
+
+fn is_whole(raw: &[u8]) -> bool {
+    json::value_end(raw, 0, Dialect::Strict) == Ok(raw.len())
+}
+
+/// The session of elements.
 pub fn session<C: Codec>(
     codec: &C,
-    name: Option<&str>,
-    nth: usize,
+    input: InputName<'_>,
     bytes: &[u8],
-    parsed: Parsed<'_>,
+    parsed: Parsed,
     report: &mut Report,
 ) -> (Session, Source) {
     let mut session = Session::default();
-    session.push_new(&header(codec, name, nth, bytes, &parsed));
+    session.push_new(&header(codec, input, bytes, &parsed));
     let Parsed {
         layout,
         parts,
@@ -37,14 +59,17 @@ pub fn session<C: Codec>(
     } = parsed;
     let mut raws = Vec::with_capacity(parts.len());
     let mut states = Vec::with_capacity(parts.len());
+    let mut source = Source::default();
     for part in parts {
         raws.push(part.raw);
+        source.rows.extend(part.row);
+        source.at.push(part.at);
         states.push((part.place, part.state));
     }
     let mut building = Building {
         codec,
         session,
-        source: Source::default(),
+        source,
         ids: Ids::default(),
         first: Vec::new(),
         drop: Vec::new(),
@@ -61,12 +86,12 @@ pub fn session<C: Codec>(
         match state {
             State::Skipped => continue,
             State::Damaged(full) => {
-                if let record::Kind::Unreadable(fault) = Record::parse(full, place).kind {
+                if let record::Kind::Unreadable(fault) = Record::parse(&full, place).kind {
                     let mut place = place;
                     place.offset += fault.offset as u64;
                     report.damage(place, fault.what);
                 }
-                building.session.push_ended(full, place);
+                building.session.push_ended(&full, place);
                 continue;
             }
             State::Element => {}
@@ -110,7 +135,7 @@ pub fn session<C: Codec>(
     (building.session, building.source)
 }
 
-fn header<C: Codec>(codec: &C, name: Option<&str>, nth: usize, bytes: &[u8], parsed: &Parsed<'_>) -> Vec<u8> {
+fn header<C: Codec>(codec: &C, input: InputName<'_>, bytes: &[u8], parsed: &Parsed) -> Vec<u8> {
     let info = codec.info(parsed.about.as_deref().unwrap_or(b"{}"));
     let mut metadata = ObjectBuilder::default();
     info.workspace.add_to(&mut metadata);
@@ -123,6 +148,12 @@ fn header<C: Codec>(codec: &C, name: Option<&str>, nth: usize, bytes: &[u8], par
     }
     let mut own = ObjectBuilder::default();
     own.text("form", parsed.layout.name());
+    if C::VARIANTS
+        .first()
+        .is_some_and(|usual| usual.variant() != codec.variant())
+    {
+        own.text("variant", codec.variant());
+    }
     if let Some(about) = &parsed.about {
         own.raw("session", about);
     }
@@ -132,10 +163,13 @@ fn header<C: Codec>(codec: &C, name: Option<&str>, nth: usize, bytes: &[u8], par
         .text("created_at", info.created.as_deref())
         .text("title", info.title.as_deref());
     let source = format::Source {
-        name,
+        name: input.name,
         ..format::Source::alone(bytes)
     };
-    let id = header.named(C::FORMAT, &source, info.id.as_deref(), nth);
+    let numbered = || format!("{}#{}", source.name_or_hash(), input.nth + 1);
+    let own = parsed.row.clone().or(info.id);
+    let own = own.or_else(|| input.is_many.then(numbered));
+    let id = header.named(C::FORMAT, &source, own.as_deref(), input.nth);
     header.raw("metadata", metadata.finish());
     header.finish(&id)
 }
@@ -163,11 +197,13 @@ impl<C: Codec> Building<'_, C> {
 
     /// Adds the messages of an element; the number makes an id for an element without one.
     fn messages(&mut self, nth: usize, number: usize, raw: &[u8], drafts: Vec<Draft>, place: Place) {
-        let id = match self.codec.id(raw) {
-            Some(id) => self.ids.next(&id, true),
-            None => self.ids.next(&format!("msg_{number}"), false),
+        let own = self.codec.id(raw);
+        let is_named = C::IDS || drafts.len() > 1;
+        let id = match &own {
+            Some(id) => Some(self.ids.next(id, true)),
+            None => is_named.then(|| self.ids.next(&format!("msg_{number}"), false)),
         };
-        let plain = bodies::<C>(&drafts, &id, None);
+        let plain = bodies::<C>(&drafts, id.as_deref(), None);
         let encoded = self.codec.encode(&said(&plain, C::NAME), &mut Report::default());
         let note = encoded.and_then(|encoded| match residue(raw, &encoded) {
             None if json::same(raw, &encoded) => Some(("residue", b"null".to_vec())),
@@ -178,11 +214,13 @@ impl<C: Codec> Building<'_, C> {
             }
         });
         let note = note.unwrap_or_else(|| ("raw", raw.to_vec()));
-        let bodies = bodies::<C>(&drafts, &id, Some(&note));
+        let bodies = bodies::<C>(&drafts, id.as_deref(), Some(&note));
         for (at, (draft, body)) in drafts.into_iter().zip(bodies).enumerate() {
             let line = self.push(body, place);
             self.source.elements.of.insert(line, nth);
-            let id = message_id(&id, at);
+            let Some(id) = id.as_deref().map(|id| message_id(id, at)) else {
+                continue;
+            };
             match draft.visible {
                 Visible::Whole => {}
                 Visible::Hidden => self.drop.push(quoted(&id)),
@@ -254,25 +292,27 @@ fn message_id(id: &str, nth: usize) -> String {
 }
 
 /// The records of messages of an element, with a note on the first.
-fn bodies<C: Codec>(drafts: &[Draft], id: &str, note: Option<&(&str, Vec<u8>)>) -> Vec<Vec<u8>> {
+fn bodies<C: Codec>(
+    drafts: &[Draft],
+    id: Option<&str>,
+    note: Option<&(&'static str, Vec<u8>)>,
+) -> Vec<Vec<u8>> {
     let body = |(nth, draft): (usize, &Draft)| {
         let mut message = draft.message.clone();
-        message.raw("id", quoted(&message_id(id, nth)));
-        let mut own = ObjectBuilder::default();
-        match (nth, note) {
-            (0, Some((name, value))) => drop(own.raw(name, value)),
-            (0, None) => {}
-            _ => drop(own.text("of", id)),
+        if let Some(id) = id {
+            message.raw("id", quoted(&message_id(id, nth)));
         }
-        if !own.is_empty() {
-            message.metadata(C::NAME, Some(own.finish()));
+        match (nth, note, id) {
+            (0, Some((name, value)), _) => drop(message.note(name, Some(value.clone()))),
+            (0, None, _) | (_, _, None) => {}
+            (_, _, Some(id)) => drop(message.note("of", Some(quoted(id)))),
         }
         message.body_of(C::NAME)
     };
     drafts.iter().enumerate().map(body).collect()
 }
 
-/// What an encoder makes of the messages of an element under this id.
+/// What an encoder makes of the messages of an element, whose first has this id.
 pub fn encoded<C: Codec>(
     codec: &C,
     outline: &C::Outline,
@@ -283,6 +323,7 @@ pub fn encoded<C: Codec>(
     let Decoded::Messages(drafts) = codec.decode(outline, nth, raw) else {
         return None;
     };
+    let id = Some(id).filter(|_| C::IDS || drafts.len() > 1 || codec.id(raw).is_some());
     codec.encode(
         &said(&bodies::<C>(&drafts, id, None), C::NAME),
         &mut Report::default(),

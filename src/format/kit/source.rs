@@ -8,6 +8,10 @@ use crate::model::view::Item;
 pub struct Source {
     /// The elements, each on one line; of JSON Lines all lines.
     pub raws: Vec<Vec<u8>>,
+    /// The rows that they are in.
+    pub rows: Vec<Vec<u8>>,
+    /// Their indexes in the input.
+    pub at: Vec<usize>,
     /// The messages of elements.
     pub elements: Elements,
     /// Elements that are summaries, and the lines of their events.

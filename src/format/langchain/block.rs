@@ -11,8 +11,8 @@ pub enum Block {
     Part(Vec<u8>),
     /// A thought.
     Thought(Vec<u8>),
-    /// A call, which stands among the calls as well.
-    Call,
+    /// A call, which is among the calls as well: its type.
+    Call(String),
 }
 
 fn kind(block: &[u8]) -> Cow<'_, str> {
@@ -30,7 +30,9 @@ pub fn read(raw: &[u8]) -> Block {
         "thinking" => Block::Thought(renamed(raw, "thinking", "text")),
         "reasoning" => Block::Thought(renamed(raw, "reasoning", "text")),
         "redacted_thinking" => Block::Thought(raw.to_vec()),
-        "tool_use" | "tool_call" | "invalid_tool_call" | "input_json_delta" => Block::Call,
+        kind @ ("tool_use" | "tool_call" | "invalid_tool_call" | "input_json_delta") => {
+            Block::Call(kind.to_string())
+        }
         _ => {
             let media = Media::of(raw).or_else(|| standard(raw));
             let part = media.and_then(|media| media.chat());
@@ -75,6 +77,19 @@ pub fn thought(part: &[u8]) -> Vec<u8> {
             block.finish()
         }
     }
+}
+
+/// A call as a block of this type.
+pub fn call(call: &[u8], kind: &str) -> Vec<u8> {
+    let own = |name| json::member(call, name).unwrap_or(b"null");
+    let arguments = if kind == "tool_call" { "args" } else { "input" };
+    let mut block = ObjectBuilder::default();
+    block
+        .text("type", kind)
+        .raw("id", own("id"))
+        .raw("name", own("name"))
+        .raw(arguments, own("args"));
+    block.finish()
 }
 
 /// An object with a member under another name.

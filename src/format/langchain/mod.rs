@@ -1,41 +1,36 @@
 //! Messages as LangChain's libraries serialise them: `{type, data}` (`messages_to_dict`), or `{lc, type, id, kwargs}`
 //! (`dumpd`); in an array, one a line, or in rows beside a `session_id`.
 //!
-//! | what | where it is kept |
-//! |---|---|
-//! | `tool_calls`, and `invalid_tool_calls` behind them | calls; which of them are invalid in `metadata.invalid` |
-//! | `status` of a failed tool | `metadata.is_error` |
-//! | blocks of thinking | reasoning; an Anthropic block under the names of the record stream |
-//! | `response_metadata.model_name` | the model |
-//! | everything else of a message | `metadata.langchain.members`, and of calls in `metadata.langchain.calls` |
-//! | an element that could not be made again of that | `metadata.langchain.raw` |
-//! | `remove`, and types that nobody knows | a `foreign` event |
+//! `tool_calls`, and `invalid_tool_calls` after them, are calls; `metadata.invalid` of a message lists the ids of the invalid
+//! ones. `status` of a failed tool is `metadata.is_error`. Blocks of thinking are reasoning; an Anthropic block has the names
+//! of the record stream. `response_metadata.model_name` is the model. Calls in the content, which repeat `tool_calls`, have
+//! their type in `metadata.langchain.blocks`. `remove`, and types that nobody knows, are passthrough records.
 //!
 //! Calls in `additional_kwargs`, in OpenAI's shape, count only where there are no others.
 
 mod block;
+mod codec;
 mod read;
+mod row;
 #[cfg(test)]
 mod tests;
 mod write;
 
-use super::content;
 use super::detect::{Shape, Signature};
-use super::listed::{self, Kind};
+use super::kit;
 use super::report::Loss;
-use super::{Form, Format, Holds, Reading};
+use super::{Form, Holds, Reading};
 use crate::model::json::{self, Dialect};
+use codec::DICT;
 
 /// These messages, as a format.
 pub const FORM: Form = Form {
     name: NAME,
     about: "LangChain messages (messages_to_dict or dumpd)",
-    read: Reading::Sessions(|input| listed::open(&KIND, input)),
+    read: Reading::Sessions(|input| kit::open(&DICT, input)),
     holds: Holds::Many,
-    write: Some(|session, view, purpose, out, report| {
-        listed::write(&KIND, None, (session, view), purpose, out, report)
-    }),
-    back: Some(|sessions, out, report| listed::back(&KIND, sessions, out, report)),
+    write: Some(|session, view, purpose, out, report| kit::write(&DICT, session, view, purpose, out, report)),
+    back: Some(|sessions, out, report| kit::back(&DICT, sessions, out, report)),
     loses: &[
         Loss::Timestamp,
         Loss::Usage,
@@ -53,29 +48,6 @@ pub const FORM: Form = Form {
 
 /// The word under which leftovers are kept.
 const NAME: &str = "langchain";
-
-/// The form of `messages_to_dict`.
-const DICT: &str = "dict";
-
-/// The form of `dumpd`.
-const CONSTRUCTOR: &str = "constructor";
-
-/// How its lists are read and written.
-static KIND: Kind = Kind {
-    format: Format::Langchain,
-    name: NAME,
-    read: read::drafts,
-    fault: |element| content::fault(read::Element::of(element)?.members, &["tool_calls"]),
-    others: |element| read::Element::of(element).is_some_and(|element| element.kind() == Some("remove")),
-    form: |element| match json::member(element, "kwargs") {
-        Some(_) => CONSTRUCTOR,
-        None => DICT,
-    },
-    forms: &[DICT, CONSTRUCTOR],
-    spell: write::elements,
-    rows: true,
-    joins: false,
-};
 
 /// What they look like.
 pub(super) const SIGNATURE: Signature = Signature {

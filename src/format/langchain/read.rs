@@ -2,7 +2,7 @@
 
 use super::block::{self, Block};
 use crate::format::request::draft::{self, Draft};
-use crate::format::request::piece::{array, quoted, rest};
+use crate::format::request::piece::{array, quoted};
 use crate::model::json::{self, Dialect};
 
 /// An element: whose message it is, and its members.
@@ -58,19 +58,8 @@ pub fn kind_of(written: &str) -> Option<&'static str> {
     known.map(|(kind, _, _)| *kind)
 }
 
-/// Members of a message that its native form has a place for.
-const KNOWN: [&str; 7] = [
-    "content",
-    "name",
-    "id",
-    "tool_call_id",
-    "tool_calls",
-    "invalid_tool_calls",
-    "usage_metadata",
-];
-
 /// The native message of an element; none of one that is no message.
-pub fn drafts(raw: &[u8]) -> Option<Vec<Draft>> {
+pub fn message(raw: &[u8]) -> Option<Draft> {
     let element = Element::of(raw)?;
     let kind = element.kind()?;
     let members = element.members;
@@ -87,7 +76,7 @@ pub fn drafts(raw: &[u8]) -> Option<Vec<Draft>> {
     let mut draft = Draft::new(&role);
     content(get("content"), &mut draft);
     calls(members, kwargs, &mut draft);
-    for name in ["name", "id", "tool_call_id"] {
+    for name in ["name", "tool_call_id"] {
         if let Some(value) = text(name) {
             draft.raw(name, value);
         }
@@ -104,37 +93,7 @@ pub fn drafts(raw: &[u8]) -> Option<Vec<Draft>> {
     if get("status") == Some(b"\"error\"") {
         draft.metadata("is_error", Some(b"true".to_vec()));
     }
-    let own = rest(members, &KNOWN).filter(|(name, value)| !is_usual(name, value, kind));
-    let mut left = json::ObjectBuilder::default();
-    for (name, value) in own {
-        left.raw(&name, value);
-    }
-    draft
-        .note("members", (!left.is_empty()).then(|| left.finish()))
-        .note(
-            "type",
-            (element.written != kind && element.written != class_of(kind)).then(|| quoted(&element.written)),
-        );
-    Some(vec![draft])
-}
-
-/// Whether a member says what is said of every message, or of the message elsewhere.
-fn is_usual(name: &str, value: &[u8], kind: &str) -> bool {
-    match name {
-        "type" => json::text(value).is_some_and(|text| text == kind),
-        "role" => kind == "chat",
-        "additional_kwargs" => value == b"{}" || value == br#"{"__openai_role__":"developer"}"#,
-        "response_metadata" => {
-            value == b"{}" || (rest(value, &["model_name"]).next().is_none() && is_text(value, "model_name"))
-        }
-        "artifact" => value == b"null",
-        "status" => value == b"\"success\"" || value == b"\"error\"",
-        _ => false,
-    }
-}
-
-fn is_text(object: &[u8], name: &str) -> bool {
-    json::member(object, name).is_some_and(|raw| raw.starts_with(b"\""))
+    Some(draft)
 }
 
 fn content(raw: Option<&[u8]>, draft: &mut Draft) {
@@ -151,13 +110,15 @@ fn content(raw: Option<&[u8]>, draft: &mut Draft) {
         return;
     };
     let (mut parts, mut thoughts) = (Vec::new(), Vec::new());
+    let mut calls = None;
     for block in blocks {
         match block::read(block) {
             Block::Part(part) => parts.push(part),
             Block::Thought(part) => thoughts.push(part),
-            Block::Call => {}
+            Block::Call(kind) => calls = calls.or(Some(kind)),
         }
     }
+    draft.note("blocks", calls.map(|kind| quoted(&kind)));
     draft.raw("content", array(&parts));
     if !thoughts.is_empty() {
         draft.raw("reasoning", array(&thoughts));
@@ -172,7 +133,7 @@ fn calls(members: &[u8], kwargs: &[u8], draft: &mut Draft) {
             .unwrap_or_default()
     };
     let (valid, invalid) = (list("tool_calls"), list("invalid_tool_calls"));
-    let (mut calls, mut notes) = (Vec::new(), Vec::new());
+    let mut calls = Vec::new();
     for (nth, raw) in valid.iter().chain(&invalid).enumerate() {
         let own = |name| json::member(raw, name).unwrap_or(b"null");
         let args = own("args");
@@ -181,15 +142,6 @@ fn calls(members: &[u8], kwargs: &[u8], draft: &mut Draft) {
             _ => quoted(&String::from_utf8_lossy(args)),
         };
         calls.push(draft::call(own("id"), own("name"), &arguments));
-        let left = rest(raw, &["name", "args", "id"]).filter(|(name, value)| {
-            let kind = json::text(value);
-            !(name == "type" && matches!(kind.as_deref(), Some("tool_call" | "invalid_tool_call")))
-        });
-        let mut note = json::ObjectBuilder::default();
-        left.for_each(|(name, value)| {
-            note.raw(&name, value);
-        });
-        notes.push(note.finish());
     }
     if calls.is_empty() {
         let old = json::member(kwargs, "tool_calls").filter(|raw| {
@@ -203,9 +155,7 @@ fn calls(members: &[u8], kwargs: &[u8], draft: &mut Draft) {
         }
         return;
     }
-    draft
-        .raw("tool_calls", array(&calls))
-        .note("calls", draft::call_notes(&notes));
+    draft.raw("tool_calls", array(&calls));
     if !invalid.is_empty() {
         let ids = invalid
             .iter()

@@ -1,46 +1,16 @@
 //! Messages as elements, with all the members that the libraries write.
 
+use super::block;
 use super::read::class_of;
-use super::{CONSTRUCTOR, KIND, block};
-use crate::format::listed::Spelling;
-use crate::format::report::Loss;
+use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
 use crate::format::request::figures::Figures;
-use crate::format::request::piece::{Said, array, quoted, rest};
+use crate::format::request::piece::{Said, array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
-use std::borrow::Cow;
 
-/// Writes messages: an element each.
-pub fn elements(said: &[Said<'_>], spelling: &mut Spelling) -> Vec<Vec<u8>> {
-    said.iter().map(|said| element(said, spelling)).collect()
-}
-
-/// An object whose members have an order, and values that may come again.
-struct Object {
-    members: Vec<(Cow<'static, str>, Vec<u8>)>,
-}
-
-impl Object {
-    fn set(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Vec<u8>>) {
-        let (name, value) = (name.into(), value.into());
-        match self.members.iter_mut().find(|(known, _)| *known == name) {
-            Some(known) => known.1 = value,
-            None => self.members.push((name, value)),
-        }
-    }
-
-    fn finish(self) -> Vec<u8> {
-        let mut built = ObjectBuilder::default();
-        for (name, value) in &self.members {
-            built.raw(name, value);
-        }
-        built.finish()
-    }
-}
-
-fn element(said: &Said<'_>, spelling: &mut Spelling) -> Vec<u8> {
-    spelling.tell_books(said, &KIND, &["timestamp", "category", "tokens"]);
+/// Writes a message.
+pub fn element(said: &Said<'_>, is_constructor: bool, report: &mut Report) -> Vec<u8> {
     let role = said.message.role_name();
     let kind = match said.message.role() {
         Role::User => "human",
@@ -49,9 +19,10 @@ fn element(said: &Said<'_>, spelling: &mut Spelling) -> Vec<u8> {
         Role::Tool => "tool",
         Role::Other => "chat",
     };
-    let full = spelling.form != CONSTRUCTOR;
-    let mut members = Object { members: Vec::new() };
-    members.set("content", content(said));
+    let is_full = !is_constructor;
+    let (valid, invalid) = calls(said, report);
+    let mut members = ObjectBuilder::default();
+    members.raw("content", content(said, &valid));
     let mut kwargs = ObjectBuilder::default();
     if said.message.role() == Role::Developer {
         kwargs.text("__openai_role__", "developer");
@@ -59,109 +30,100 @@ fn element(said: &Said<'_>, spelling: &mut Spelling) -> Vec<u8> {
     if let Some(refusal) = json::member(said.body, "refusal").filter(|raw| *raw != b"null") {
         kwargs.raw("refusal", refusal);
     }
-    if full || !kwargs.is_empty() {
-        members.set("additional_kwargs", kwargs.finish());
+    if is_full || !kwargs.is_empty() {
+        members.raw("additional_kwargs", kwargs.finish());
     }
-    let mut told = ObjectBuilder::default();
+    let mut response = ObjectBuilder::default();
     if let Some(model) = json::member(said.body, "model") {
-        told.raw("model_name", model);
+        response.raw("model_name", model);
     }
-    if full || !told.is_empty() {
-        members.set("response_metadata", told.finish());
+    if is_full || !response.is_empty() {
+        members.raw("response_metadata", response.finish());
     }
-    members.set("type", quoted(kind));
+    members.text("type", kind);
     for name in ["name", "id"] {
         match json::member(said.body, name) {
-            Some(value) => members.set(name, value),
-            None if full => members.set(name, "null"),
+            Some(value) => drop(members.raw(name, value)),
+            None if is_full => drop(members.raw(name, "null")),
             None => {}
         }
     }
     match kind {
-        "chat" => members.set("role", quoted(&role)),
+        "chat" => drop(members.text("role", &role)),
         "ai" => {
-            let (valid, invalid) = calls(said, spelling);
-            members.set("tool_calls", array(valid));
-            members.set("invalid_tool_calls", array(invalid));
-            let usage = json::member(said.body, "usage").and_then(usage);
-            let had = json::member(said.body, "usage").is_some();
-            spelling
-                .report
-                .lose(Loss::Usage, u64::from(had && usage.is_none()));
+            members
+                .raw("tool_calls", array(&valid))
+                .raw("invalid_tool_calls", array(invalid));
+            let reported = json::member(said.body, "usage");
+            let usage = reported.and_then(usage);
+            report.lose(Loss::Usage, u64::from(reported.is_some() && usage.is_none()));
             match usage {
-                Some(usage) => members.set("usage_metadata", usage),
-                None if full => members.set("usage_metadata", "null"),
+                Some(usage) => drop(members.raw("usage_metadata", usage)),
+                None if is_full => drop(members.raw("usage_metadata", "null")),
                 None => {}
             }
         }
         "tool" => {
-            let id = said.message.tool_call_id.unwrap_or(b"\"\"");
-            members.set("tool_call_id", id);
+            members.raw("tool_call_id", said.message.tool_call_id.unwrap_or(b"\"\""));
             let failed = said.metadata("is_error") == Some(b"true");
-            if full {
-                members.set("artifact", "null");
+            if is_full {
+                members.raw("artifact", "null");
             }
-            members.set("status", quoted(if failed { "error" } else { "success" }));
+            members.text("status", if failed { "error" } else { "success" });
         }
         _ => {}
     }
-    for (name, value) in said.noted("members").into_iter().flat_map(|raw| rest(raw, &[])) {
-        members.set(name.into_owned(), value);
-    }
-    let noted = said.noted("type").and_then(json::text);
     let mut element = ObjectBuilder::default();
-    if full {
-        element
-            .text("type", noted.as_deref().unwrap_or(kind))
-            .raw("data", members.finish());
+    if is_full {
+        element.text("type", kind).raw("data", members.finish());
     } else {
-        let path = ["langchain", "schema", "messages"].map(quoted).into_iter();
-        let class = quoted(noted.as_deref().unwrap_or(class_of(kind)));
+        let path = ["langchain", "schema", "messages", class_of(kind)].map(quoted);
         element
             .raw("lc", "1")
             .text("type", "constructor")
-            .raw("id", array(path.chain([class])))
+            .raw("id", array(path))
             .raw("kwargs", members.finish());
     }
     element.finish()
 }
 
-/// The content: text as it is, or a list of blocks, thoughts ahead of the others.
-fn content(said: &Said<'_>) -> Vec<u8> {
-    let thoughts: Vec<_> = said.reasoning().into_iter().map(block::thought).collect();
+/// The content: text as it is, or a list of blocks, thoughts first and calls last where the content had calls.
+fn content(said: &Said<'_>, calls: &[Vec<u8>]) -> Vec<u8> {
+    let mut blocks: Vec<_> = said.reasoning().into_iter().map(block::thought).collect();
+    let kind = said.noted("blocks").and_then(json::text);
+    let calls = calls.iter().filter(|_| kind.is_some());
+    let calls = calls.map(|call| block::call(call, kind.as_deref().unwrap_or_default()));
+    let calls: Vec<_> = calls.collect();
     match said.message.content {
         Some(raw) if raw.starts_with(b"[") => {
-            let parts = said.parts().into_iter().map(<[u8]>::to_vec);
-            array(thoughts.into_iter().chain(parts))
+            blocks.extend(said.parts().into_iter().map(<[u8]>::to_vec));
         }
-        Some(raw) if raw.starts_with(b"\"") => match thoughts.is_empty() {
-            true => raw.to_vec(),
-            false if raw == b"\"\"" => array(thoughts),
-            false => array(thoughts.into_iter().chain([draft::text_part(raw)])),
+        Some(raw) if raw.starts_with(b"\"") => match blocks.is_empty() && calls.is_empty() {
+            true => return raw.to_vec(),
+            false if raw == b"\"\"" => {}
+            false => blocks.push(draft::text_part(raw)),
         },
-        _ if thoughts.is_empty() => b"\"\"".to_vec(),
-        _ => array(thoughts),
+        _ if blocks.is_empty() && calls.is_empty() => return b"\"\"".to_vec(),
+        _ => {}
     }
+    array(blocks.into_iter().chain(calls))
 }
 
 /// The calls whose arguments are an object, and all others.
-fn calls(said: &Said<'_>, spelling: &mut Spelling) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
-    let calls = said.calls();
-    let notes = said.call_notes(calls.len());
+fn calls(said: &Said<'_>, report: &mut Report) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let (mut valid, mut invalid) = (Vec::new(), Vec::new());
-    for (nth, call) in calls.into_iter().enumerate() {
+    for call in said.calls() {
         let function = json::member(call, "function")
             .or_else(|| json::member(call, "custom"))
             .unwrap_or(b"{}");
         let custom =
             json::member(function, "arguments").is_none() && json::member(function, "input").is_some();
-        spelling.report.lose(Loss::Arguments, u64::from(custom));
+        report.lose(Loss::Arguments, u64::from(custom));
         let raw = json::member(function, "arguments").or_else(|| json::member(function, "input"));
         let text = raw.and_then(json::text);
         let object = text.as_deref().map(|text| text.trim().as_bytes()).filter(|text| {
             text.starts_with(b"{") && json::value_end(text, 0, Dialect::Strict) == Ok(text.len())
         });
-        let note = notes.get(nth).copied().unwrap_or(b"{}");
         let mut built = ObjectBuilder::default();
         built.raw("name", json::member(function, "name").unwrap_or(b"\"\""));
         match object {
@@ -173,7 +135,7 @@ fn calls(said: &Said<'_>, spelling: &mut Spelling) -> (Vec<Vec<u8>>, Vec<Vec<u8>
             None => built.raw("args", raw.unwrap_or(b"\"\"")),
         };
         built.raw("id", json::member(call, "id").unwrap_or(b"null"));
-        if object.is_none() && json::member(note, "error").is_none() {
+        if object.is_none() {
             built.raw("error", "null");
         }
         built.text(
@@ -184,9 +146,6 @@ fn calls(said: &Said<'_>, spelling: &mut Spelling) -> (Vec<Vec<u8>>, Vec<Vec<u8>
                 "invalid_tool_call"
             },
         );
-        for (name, value) in rest(note, &[]) {
-            built.raw(&name, value);
-        }
         match object {
             Some(_) => valid.push(built.finish()),
             None => invalid.push(built.finish()),

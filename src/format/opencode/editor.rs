@@ -126,11 +126,11 @@ impl Editor for Opencode {
         Some(make::message(&info, &parts))
     }
 
-    fn new_summary(&self, text: &str, before: &[Vec<u8>], making: &mut Making) -> Vec<Vec<u8>> {
+    fn new_summary(&self, text: &str, before: &[Vec<u8>], making: &mut Making) -> Option<Vec<Vec<u8>>> {
         let first = before
             .first()
             .and_then(|first| Element::of(first)?.text("id").map(|id| id.into_owned()));
-        compaction(text, first.as_deref(), making).into()
+        Some(compaction(text, first.as_deref(), making).into())
     }
 
     fn new_about(&self, session: &Session, view: &View, making: &Making, _: Layout) -> ObjectBuilder {

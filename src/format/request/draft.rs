@@ -36,18 +36,6 @@ impl Draft {
         self
     }
 
-    /// Takes a member away.
-    pub fn take(&mut self, name: &str) -> Option<Vec<u8>> {
-        let at = self.members.iter().position(|(known, _)| known == name)?;
-        Some(self.members.remove(at).1)
-    }
-
-    /// A member.
-    pub fn get(&self, name: &str) -> Option<&[u8]> {
-        let found = self.members.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value.as_slice())
-    }
-
     /// Notes something for writing it back in this interface's form; nothing is not noted.
     pub fn note(&mut self, name: &'static str, value: Option<Vec<u8>>) -> &mut Draft {
         self.notes.extend(value.map(|value| (name, value)));

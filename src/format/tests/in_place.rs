@@ -8,7 +8,7 @@ use crate::format::{Format, Input, Purpose, Returned, Source, convert};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The formats, and the names of files that are compared by their view after the record stream: what is written of a
@@ -30,15 +30,62 @@ const FORMATS: [(Format, Option<&str>); 12] = [
     (Format::VercelUi, None),
 ];
 
+/// Those that the kit reads and writes.
+const ON_KIT: [Format; 4] = [
+    Format::Goose,
+    Format::Langchain,
+    Format::Opencode,
+    Format::VercelUi,
+];
+
 /// A file, and the sessions in it.
-struct Opened {
+pub struct Opened {
     format: Format,
     path: PathBuf,
     bytes: Vec<u8>,
-    sessions: Vec<Session>,
+    /// The sessions.
+    pub sessions: Vec<Session>,
     /// Bytes after the last session.
     tail: Vec<u8>,
-    report: Report,
+    /// What is wrong with it.
+    pub report: Report,
+}
+
+/// A small file of these bytes.
+pub fn opened(format: Format, bytes: impl AsRef<[u8]>) -> Opened {
+    open(format, PathBuf::from("some.json"), bytes.as_ref().to_vec()).unwrap()
+}
+
+/// Holds a small file to all laws.
+pub fn hold(format: Format, bytes: impl AsRef<[u8]>) {
+    let file = opened(format, bytes);
+    let mut wrong = untouched(&file);
+    wrong.extend(restored(&file));
+    wrong.extend(
+        [0, 1, 2, 3]
+            .iter()
+            .flat_map(|keep| cut_to(&file, *keep).unwrap_or(None)),
+    );
+    wrong.extend((1..10).flat_map(|tenth| early(format, &file.path, &file.bytes, tenth)));
+    // A byte that is another one.
+    for tenth in 0..10 {
+        let at = file.bytes.len() * tenth / 10;
+        let mut damaged = file.bytes.clone();
+        damaged[at] = if matches!(damaged[at], b'{' | b'"') {
+            b'~'
+        } else {
+            b'{'
+        };
+        match open(format, file.path.clone(), damaged) {
+            Ok(damaged) => wrong.extend(
+                untouched(&damaged)
+                    .into_iter()
+                    .filter(|what| !what.contains("refused")),
+            ),
+            Err(error) => assert_eq!(error.kind, Kind::Data),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 fn open(format: Format, path: PathBuf, bytes: Vec<u8>) -> Result<Opened> {
@@ -49,8 +96,8 @@ fn open(format: Format, path: PathBuf, bytes: Vec<u8>) -> Result<Opened> {
     let mut report = Report::default();
     let input = Input {
         name: name.clone(),
-        head: bytes.clone(),
-        rest: Box::new(std::io::empty()),
+        head: bytes[..bytes.len().min(64)].to_vec(),
+        rest: Box::new(std::io::Cursor::new(bytes[bytes.len().min(64)..].to_vec())),
         returns: true,
     };
     let (sessions, tail) = match format.sessions(input)? {
@@ -74,19 +121,27 @@ fn open(format: Format, path: PathBuf, bytes: Vec<u8>) -> Result<Opened> {
     })
 }
 
-/// All files of all formats.
-fn files() -> Vec<Opened> {
+/// All files of all formats, each with its bytes.
+fn files() -> Vec<(Format, PathBuf, Vec<u8>)> {
     let of = |(format, _): &(Format, _)| {
         let files = truth::files(format.name()).into_iter();
         let files = files.filter(|truth| truth.expected["sessions"] != 0);
-        let opened = files
-            .map(|truth| open(*format, truth.path.clone(), std::fs::read(&truth.path).unwrap()).unwrap());
-        opened.collect::<Vec<_>>()
+        let read = files.map(|truth| (*format, truth.path.clone(), std::fs::read(&truth.path).unwrap()));
+        read.collect::<Vec<_>>()
     };
     FORMATS.iter().flat_map(of).collect()
 }
 
 impl Opened {
+    /// The file with these lines added to its sessions.
+    pub fn with(&self, more: &[(usize, &str)]) -> String {
+        let mut sessions = self.sessions.clone();
+        more.iter()
+            .for_each(|(nth, line)| sessions[*nth].push_new(line.as_bytes()));
+        let changed = |nth| more.iter().any(|(changed, _)| *changed == nth);
+        String::from_utf8(self.written(&sessions, changed).unwrap()).unwrap()
+    }
+
     fn name(&self) -> String {
         format!(
             "{}/{}",
@@ -175,109 +230,175 @@ fn same(one: &[u8], other: &[u8]) -> bool {
     by_line || json::same(one.trim_ascii(), other.trim_ascii())
 }
 
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn untouched_files_keep_their_bytes() {
+/// The name of a member that a record has twice.
+fn repeated(body: &[u8]) -> Option<String> {
+    let mut names: Vec<_> = json::members(body, json::Dialect::Strict)?
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    names.sort_unstable();
+    let pair = names.windows(2).find(|pair| pair[0] == pair[1])?;
+    Some(pair[0].to_string())
+}
+
+/// An untouched file has the bytes that it had.
+fn untouched(file: &Opened) -> Vec<String> {
+    let wrong = |changed: bool| match file.written(&file.sessions, |_| changed) {
+        Ok(after) if after == file.bytes => None,
+        Ok(_) => Some(format!("{}: other bytes, changed: {changed}", file.name())),
+        Err(error) if error.hint.is_some() => Some(format!("{}: refused", file.name())),
+        Err(error) => Some(format!("{}: {error:?}", file.name())),
+    };
+    let bytes = [false, true].into_iter().filter_map(wrong);
+    let bodies = file
+        .sessions
+        .iter()
+        .flat_map(|session| (0..session.len()).map(|index| session.record(index).body));
+    let repeated = bodies
+        .filter_map(repeated)
+        .map(|name| format!("{}: repeats {name}", file.name()));
+    bytes.chain(repeated).collect()
+}
+
+/// The record stream restores a file.
+fn restored(file: &Opened) -> Vec<String> {
     let mut wrong = Vec::new();
-    let files = files();
-    assert!(files.len() > 40, "{}", files.len());
-    for file in files {
-        for changed in [false, true] {
-            match file.written(&file.sessions, |_| changed) {
-                Ok(after) if after == file.bytes => {}
-                Ok(_) => wrong.push(format!("{}: other bytes, changed: {changed}", file.name())),
-                Err(error) => wrong.push(format!("{}: {error:?}", file.name())),
+    let [session] = file.sessions.as_slice() else {
+        return wrong;
+    };
+    let (_, by_view) = FORMATS.iter().find(|(format, _)| *format == file.format).unwrap();
+    let by_view = by_view.is_some_and(|name| file.path.to_string_lossy().contains(name));
+    let is_old = |session: &Session| String::from_utf8_lossy(session.full(0)).contains(r#""variant":"v4""#);
+    let format = match file.format {
+        Format::VercelUi if is_old(session) => Format::VercelUiV4,
+        format => format,
+    };
+    let write = format.form().write.unwrap();
+    let (after, report) = super::bed::written(write, &through_lines(session), Purpose::Export);
+    let losses: Vec<_> = report.losses.keys().collect();
+    let omits = file.format == Format::ClineRoo && by_view;
+    if losses != if omits { vec![&Loss::Event] } else { vec![] } {
+        wrong.push(format!("{}: {losses:?}", file.name()));
+    }
+    if by_view {
+        let again = open(file.format, PathBuf::from("x.json"), after).unwrap();
+        if shown(&again.sessions[0]) != shown(session) {
+            wrong.push(format!("{}: another view", file.name()));
+        }
+    } else if !same(&after, &file.bytes) {
+        wrong.push(format!("{}: other JSON", file.name()));
+    }
+    // Residues restore all elements of formats on the kit.
+    let is_whole = |index: usize| {
+        let note = json::member(session.record(index).body, "metadata");
+        let note = note.and_then(|note| json::member(note, file.format.name()));
+        note.is_some_and(|note| json::member(note, "raw").is_some())
+    };
+    if ON_KIT.contains(&file.format) && session.messages().any(|(index, _)| is_whole(index)) {
+        wrong.push(format!("{}: a message is kept whole", file.name()));
+    }
+    wrong
+}
+
+/// A cut to the last messages gives the view that it planned. None if there is nothing to cut; an error if the format
+/// refuses the cut.
+fn cut_to(file: &Opened, keep: usize) -> std::result::Result<Option<String>, ()> {
+    let Some(changed) = file.sessions.first().and_then(|session| cut(session, keep)) else {
+        return Err(());
+    };
+    let wanted = shown(&changed);
+    let mut sessions = file.sessions.clone();
+    sessions[0] = changed;
+    let after = match file.written(&sessions, |nth| nth == 0) {
+        Ok(after) => after,
+        Err(error) if error.kind == Kind::Usage && error.hint.is_some() => return Err(()),
+        Err(error) => return Ok(Some(format!("{}, last {keep}: {error:?}", file.name()))),
+    };
+    let again = open(file.format, PathBuf::from("x.json"), after);
+    Ok(
+        match again.map(|again| again.sessions.first().map(shown).unwrap_or_default()) {
+            Ok(view) if view == wanted => None,
+            // Nothing is left that could be read.
+            Err(error) if wanted.is_empty() && error.kind == Kind::Data => None,
+            view => Some(format!(
+                "{}, last {keep}: {view:?} and not {wanted:?}",
+                file.name()
+            )),
+        },
+    )
+}
+
+/// A file that ends early is read with its damage reported, and its bytes are kept; or it is refused.
+fn early(format: Format, path: &Path, bytes: &[u8], tenth: usize) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let part = &bytes[..bytes.len() * tenth / 10];
+    let Ok(cut) = open(format, path.to_path_buf(), part.to_vec()) else {
+        return wrong;
+    };
+    if cut.sessions.is_empty() {
+        return wrong;
+    }
+    for changed in [false, true] {
+        match cut.written(&cut.sessions, |_| changed) {
+            Ok(after) if after == part => {}
+            Err(error) if changed && error.hint.is_some() => {}
+            // It writes a changed file without its damaged end.
+            Ok(_) if changed && format == Format::Aichat => {}
+            other => {
+                let other = other.map(|after| after.len());
+                wrong.push(format!("{} at {tenth}/10: {other:?}", cut.name()));
             }
         }
     }
+    let ends = part.ends_with(b"\n") || bytes[part.len()] == b'\n';
+    // The end of YAML cannot be known.
+    if !cut.report.is_damaged() && !ends && format != Format::Aichat {
+        wrong.push(format!("{} at {tenth}/10: nothing reported", cut.name()));
+    }
+    wrong
+}
+
+#[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
+fn untouched_files_keep_their_bytes() {
+    let files = files();
+    assert!(files.len() > 40, "{}", files.len());
+    let wrong = files
+        .into_iter()
+        .flat_map(|(format, path, bytes)| untouched(&open(format, path, bytes).unwrap()));
+    let wrong: Vec<_> = wrong.collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn the_record_stream_restores_a_file() {
-    let mut wrong = Vec::new();
-    for file in files() {
-        let [session] = file.sessions.as_slice() else {
-            continue;
-        };
-        if file.format == Format::ClaudeCode {
-            // Its own tests compare the logs that are written of records.
-            continue;
-        }
-        let (_, by_view) = FORMATS.iter().find(|(format, _)| *format == file.format).unwrap();
-        let by_view = by_view.is_some_and(|name| file.path.to_string_lossy().contains(name));
-        let write = file.format.form().write.unwrap();
-        let (after, report) = super::bed::written(write, &through_lines(session), Purpose::Export);
-        let losses: Vec<_> = report.losses.keys().collect();
-        let omits = file.format == Format::ClineRoo && by_view;
-        if losses != if omits { vec![&Loss::Event] } else { vec![] } {
-            wrong.push(format!("{}: {losses:?}", file.name()));
-        }
-        if by_view {
-            let again = open(file.format, PathBuf::from("x.json"), after).unwrap();
-            if shown(&again.sessions[0]) != shown(session) {
-                wrong.push(format!("{}: another view", file.name()));
-            }
-        } else if !same(&after, &file.bytes) {
-            wrong.push(format!("{}: other JSON", file.name()));
-        }
-        // Residues restore all elements of formats on the kit.
-        let is_whole = |index: usize| {
-            let note = json::member(session.record(index).body, "metadata");
-            let note = note.and_then(|note| json::member(note, file.format.name()));
-            note.is_some_and(|note| json::member(note, "raw").is_some())
-        };
-        let on_kit = matches!(file.format, Format::Goose | Format::Opencode);
-        if on_kit && session.messages().any(|(index, _)| is_whole(index)) {
-            wrong.push(format!("{}: a message is kept whole", file.name()));
-        }
-    }
+    // The tests of Claude Code compare the logs that are written of records.
+    let files = files()
+        .into_iter()
+        .filter(|(format, ..)| *format != Format::ClaudeCode);
+    let wrong: Vec<_> = files
+        .flat_map(|(format, path, bytes)| restored(&open(format, path, bytes).unwrap()))
+        .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn a_cut_gives_the_view_that_it_planned() {
-    let (mut wrong, mut cuts, mut refused) = (Vec::new(), 0, 0);
-    for file in files() {
+    let (mut wrong, mut cuts) = (Vec::new(), 0);
+    for (format, path, bytes) in files() {
+        let file = open(format, path, bytes).unwrap();
         // One cut says enough of a large file.
         let keeps: &[usize] = match file.bytes.len() > 1 << 18 {
             true => &[20],
             false => &[0, 1, 2, 3, 5, 8, 40],
         };
-        for keep in keeps {
-            let Some(changed) = cut(&file.sessions[0], *keep) else {
-                continue;
-            };
-            let wanted = shown(&changed);
-            let mut sessions = file.sessions.clone();
-            sessions[0] = changed;
-            let after = match file.written(&sessions, |nth| nth == 0) {
-                Ok(after) => after,
-                Err(error) if error.kind == Kind::Usage && error.hint.is_some() => {
-                    refused += 1;
-                    continue;
-                }
-                Err(error) => {
-                    wrong.push(format!("{}, last {keep}: {error:?}", file.name()));
-                    continue;
-                }
-            };
-            let again = open(file.format, PathBuf::from("x.json"), after);
-            let view = again.map(|again| again.sessions.first().map(shown).unwrap_or_default());
-            match view {
-                Ok(view) if view == wanted => cuts += 1,
-                // Nothing is left that could be read.
-                Err(error) if wanted.is_empty() && error.kind == Kind::Data => cuts += 1,
-                view => wrong.push(format!(
-                    "{}, last {keep}: {view:?} and not {wanted:?}",
-                    file.name()
-                )),
-            }
+        for found in keeps.iter().filter_map(|keep| cut_to(&file, *keep).ok()) {
+            cuts += 1;
+            wrong.extend(found);
         }
     }
-    eprintln!("{cuts} cuts, {refused} refused");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(cuts > 100, "{cuts}");
 }
@@ -286,36 +407,10 @@ fn a_cut_gives_the_view_that_it_planned() {
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn a_file_that_ends_early_is_read_or_refused() {
     let mut wrong = Vec::new();
-    for file in files() {
+    for (format, path, bytes) in files() {
         // One end says enough of a large file.
-        let tenths = if file.bytes.len() > 1 << 17 { 6..7 } else { 1..10 };
-        for tenth in tenths {
-            let part = &file.bytes[..file.bytes.len() * tenth / 10];
-            let Ok(cut) = open(file.format, file.path.clone(), part.to_vec()) else {
-                continue;
-            };
-            if cut.sessions.is_empty() {
-                continue;
-            }
-            for changed in [false, true] {
-                match cut.written(&cut.sessions, |_| changed) {
-                    Ok(after) if after == part => {}
-                    Err(error) if changed && error.hint.is_some() => {}
-                    // It writes a changed file without its damaged end.
-                    Ok(_) if changed && file.format == Format::Aichat => {}
-                    other => {
-                        let other = other.map(|after| after.len());
-                        wrong.push(format!("{} at {tenth}/10: {other:?}", file.name()));
-                    }
-                }
-            }
-            let ends = part.ends_with(b"\n") || file.bytes[part.len()] == b'\n';
-            // The end of YAML cannot be known.
-            let is_reported = cut.report.is_damaged() || ends || file.format == Format::Aichat;
-            if !is_reported {
-                wrong.push(format!("{} at {tenth}/10: nothing reported", file.name()));
-            }
-        }
+        let tenths = if bytes.len() > 1 << 17 { 6..7 } else { 1..10 };
+        wrong.extend(tenths.flat_map(|tenth| early(format, &path, &bytes, tenth)));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -1,26 +1,22 @@
-//! Messages of version 5, taken to pieces.
+//! Messages of version 5, in pieces.
 
 use super::part::{self, text};
-use super::piece::{Answer, Call, Piece, Taken, left};
+use super::piece::{Answer, Call, Piece};
 use crate::format::request::draft::text_part;
-use crate::format::request::piece::{quoted, rest_object};
+use crate::format::request::piece::quoted;
 use crate::model::json::{self, Dialect};
 
-/// Takes a message to pieces; none of one without parts.
-pub fn take(raw: &[u8]) -> Option<Taken> {
+/// The pieces of a message; none of one without parts.
+pub fn pieces(raw: &[u8]) -> Option<Vec<Piece>> {
     let parts = json::elements(json::member(raw, "parts")?, Dialect::Strict)?;
-    Some(Taken {
-        pieces: parts.into_iter().map(piece).collect(),
-        time: None,
-        members: rest_object(raw, &["id", "role", "parts", "metadata"]),
-        metadata: json::member(raw, "metadata").map(<[u8]>::to_vec),
-    })
+    Some(parts.into_iter().filter_map(piece).collect())
 }
 
-fn piece(raw: &[u8]) -> Piece {
+/// A piece; none of a part that is shown and not sent.
+fn piece(raw: &[u8]) -> Option<Piece> {
     let kind = text(raw, "type").unwrap_or_default();
     let said = json::member(raw, "text").filter(|raw| raw.starts_with(b"\""));
-    match (kind.as_ref(), said) {
+    Some(match (kind.as_ref(), said) {
         ("step-start", _) => Piece::Border,
         ("text", Some(said)) => Piece::Part(text_part(said)),
         ("reasoning", Some(said)) => {
@@ -38,8 +34,8 @@ fn piece(raw: &[u8]) -> Piece {
                 _ => Piece::Part(raw.to_vec()),
             }
         }
-        _ => Piece::Shown(raw.to_vec()),
-    }
+        _ => return None,
+    })
 }
 
 fn call(raw: &[u8], kind: &str) -> Option<Call> {
@@ -63,20 +59,10 @@ fn call(raw: &[u8], kind: &str) -> Option<Call> {
         }
         _ => None,
     };
-    let mut known = vec!["toolName", "toolCallId", "input"];
-    if kind != "dynamic-tool" {
-        known.push("type");
-    }
-    if content.is_some() {
-        known.extend(["state", "output", "errorText"]);
-    } else if state == "input-available" {
-        known.push("state");
-    }
     Some(Call {
         id: own("toolCallId")?.to_vec(),
         name,
         arguments: json::member(raw, "input").map_or_else(|| b"\"\"".to_vec(), part::text_of),
-        note: left(raw, &known),
         result: content.map(|content| Answer {
             content,
             failed: state == "output-error",

@@ -1,24 +1,12 @@
-//! Messages of version 4, taken to pieces. What was said stands in `content`, and in newer ones in `parts` as well; calls
+//! Messages of version 4, in pieces. What was said stands in `content`, and in newer ones in `parts` as well; calls
 //! in `toolInvocations`, or in parts.
 
 use super::part::{self, text};
-use super::piece::{Answer, Call, Piece, Taken, left};
+use super::piece::{Answer, Call, Piece};
 use crate::format::request::draft::text_part;
-use crate::format::request::piece::{quoted, rest_object};
+use crate::format::request::piece::quoted;
 use crate::model::json::{self, Dialect};
 use crate::model::time;
-
-/// Members of a message that its pieces are made of.
-const KNOWN: [&str; 8] = [
-    "id",
-    "role",
-    "createdAt",
-    "content",
-    "reasoning",
-    "toolInvocations",
-    "experimental_attachments",
-    "parts",
-];
 
 fn list<'a>(raw: &'a [u8], name: &str) -> Vec<&'a [u8]> {
     let found = json::member(raw, name).and_then(|raw| json::elements(raw, Dialect::Strict));
@@ -29,11 +17,11 @@ fn string<'a>(raw: &'a [u8], name: &str) -> Option<&'a [u8]> {
     json::member(raw, name).filter(|raw| raw.starts_with(b"\"") && *raw != b"\"\"")
 }
 
-/// Takes a message to pieces.
-pub fn take(raw: &[u8], role: &str) -> Taken {
+/// The pieces of a message.
+pub fn pieces(raw: &[u8], role: &str) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = list(raw, "parts").into_iter().flat_map(piece).collect();
     let has = |pieces: &[Piece], is: fn(&Piece) -> bool| pieces.iter().any(is);
-    if let Some(said) = string(raw, "reasoning")
+    if let Some(said) = reasoning(raw)
         && !has(&pieces, |piece| matches!(piece, Piece::Thought(_)))
     {
         pieces.insert(0, Piece::Thought(part::thought(said, None)));
@@ -50,7 +38,6 @@ pub fn take(raw: &[u8], role: &str) -> Taken {
     let mut answered = false;
     for invocation in list(raw, "toolInvocations") {
         let Some(call) = call(invocation) else {
-            pieces.push(Piece::Shown(invocation.to_vec()));
             continue;
         };
         if known.contains(&call.id) {
@@ -76,22 +63,26 @@ pub fn take(raw: &[u8], role: &str) -> Taken {
             let url = text(attachment, "url");
             let made = url
                 .and_then(|url| part::file(text(attachment, "contentType"), url, text(attachment, "name")));
-            pieces.push(made.map_or_else(|| Piece::Shown(attachment.to_vec()), Piece::Part));
+            pieces.extend(made.map(Piece::Part));
         }
     }
-    let time = json::member(raw, "createdAt").and_then(|raw| match json::text(raw) {
+    pieces
+}
+
+/// The reasoning outside of the parts.
+pub fn reasoning(raw: &[u8]) -> Option<&[u8]> {
+    string(raw, "reasoning")
+}
+
+/// When a message was made, as JSON.
+pub fn time(raw: &[u8]) -> Option<Vec<u8>> {
+    json::member(raw, "createdAt").and_then(|raw| match json::text(raw) {
         Some(text) => time::is_rfc3339(&text).then(|| raw.to_vec()),
         None => {
             let milliseconds: f64 = std::str::from_utf8(raw).ok()?.parse().ok()?;
             time::from_epoch(milliseconds / 1000.0).map(|time| quoted(&time))
         }
-    });
-    Taken {
-        pieces,
-        time,
-        members: rest_object(raw, &KNOWN),
-        metadata: None,
-    }
+    })
 }
 
 /// Whether a message has a content other than the text of its parts: the parts are what was said, as the SDK sends it.
@@ -130,7 +121,7 @@ fn piece(raw: &[u8]) -> Option<Piece> {
         }
         "tool-invocation" => match json::member(raw, "toolInvocation").and_then(call) {
             Some(call) => Piece::Call(call),
-            None => Piece::Shown(raw.to_vec()),
+            None => return None,
         },
         "file" => {
             let mime = text(raw, "mimeType");
@@ -140,20 +131,14 @@ fn piece(raw: &[u8]) -> Option<Piece> {
                 text(raw, "data")?
             );
             let made = part::file(mime, url.into(), text(raw, "filename"));
-            made.map_or_else(|| Piece::Shown(raw.to_vec()), Piece::Part)
+            Piece::Part(made?)
         }
-        _ => Piece::Shown(raw.to_vec()),
+        _ => return None,
     })
 }
 
 fn call(raw: &[u8]) -> Option<Call> {
     let done = json::member(raw, "state") == Some(b"\"result\"");
-    let mut known = vec!["toolCallId", "toolName", "args", "step"];
-    if done {
-        known.extend(["state", "result"]);
-    } else if json::member(raw, "state") == Some(b"\"call\"") {
-        known.push("state");
-    }
     Some(Call {
         id: json::member(raw, "toolCallId")
             .filter(|raw| raw.starts_with(b"\""))?
@@ -162,7 +147,6 @@ fn call(raw: &[u8]) -> Option<Call> {
             .filter(|raw| raw.starts_with(b"\""))?
             .to_vec(),
         arguments: json::member(raw, "args").map_or_else(|| b"\"\"".to_vec(), part::text_of),
-        note: left(raw, &known),
         result: done.then(|| Answer {
             content: json::member(raw, "result").map_or_else(|| b"\"\"".to_vec(), part::text_of),
             failed: false,

@@ -1,10 +1,11 @@
 //! A message as native ones: each step of the model, and the results of its calls.
 
 use super::piece::{Call, Piece};
-use super::{KIND, NEW, new, old};
+use super::{new, old};
 use crate::format::request::draft::{self, Draft};
 use crate::format::request::piece::array;
 use crate::model::json;
+use std::borrow::Cow;
 
 /// A step that is being put together.
 #[derive(Default)]
@@ -12,7 +13,6 @@ struct Step {
     thoughts: Vec<Vec<u8>>,
     parts: Vec<Vec<u8>>,
     calls: Vec<Call>,
-    shown: Vec<Vec<u8>>,
 }
 
 impl Step {
@@ -21,38 +21,47 @@ impl Step {
     }
 }
 
-/// The native messages of a message; none of a role that is no message.
-pub fn drafts(raw: &[u8]) -> Option<Vec<Draft>> {
+/// Whether a message is of version 4.
+pub fn is_old(element: &[u8]) -> bool {
+    ["content", "toolInvocations"]
+        .iter()
+        .any(|name| json::member(element, name).is_some())
+}
+
+/// The role of a message; none of what is not a message.
+pub fn role(raw: &[u8]) -> Option<Cow<'_, str>> {
     let role = json::member(raw, "role").and_then(json::text)?;
-    let role = match role.as_ref() {
-        role @ ("system" | "user" | "assistant") => role,
-        _ => return None,
-    };
-    let taken = match (KIND.form)(raw) {
-        NEW => new::take(raw)?,
-        _ => old::take(raw, role),
+    matches!(role.as_ref(), "system" | "user" | "assistant").then_some(role)
+}
+
+/// The native messages of a message; none of what is not a message.
+pub fn messages(raw: &[u8]) -> Option<Vec<Draft>> {
+    let role = role(raw)?;
+    let is_old = is_old(raw);
+    let pieces = match is_old {
+        false => new::pieces(raw)?,
+        true => old::pieces(raw, &role),
     };
     let mut drafts = Vec::new();
-    for step in steps(taken.pieces, role == "assistant") {
-        spoken(role, step, &mut drafts);
+    for step in steps(pieces, role == "assistant") {
+        spoken(&role, step, &mut drafts);
     }
     let first = drafts.first_mut()?;
-    if let Some(id) = json::member(raw, "id").filter(|id| id.starts_with(b"\"") && *id != b"\"\"") {
-        first.raw("id", id);
+    if is_old {
+        let noted = |is: bool| is.then(|| b"true".to_vec());
+        if let Some(time) = old::time(raw) {
+            first.raw("timestamp", time);
+        }
+        first
+            .note("differs", noted(old::differs(raw)))
+            .note("reasoning", noted(old::reasoning(raw).is_some()));
     }
-    if let Some(time) = taken.time {
-        first.raw("timestamp", time);
-    }
-    first
-        .note("metadata", taken.metadata)
-        .note("members", taken.members);
     Some(drafts)
 }
 
-/// The steps; what is only shown goes with the step before it, or with the first. There is always one.
+/// The steps, at least one.
 fn steps(pieces: Vec<Piece>, apart: bool) -> Vec<Step> {
     let mut steps = vec![Step::default()];
-    let mut ahead = Vec::new();
     for piece in pieces {
         let Some(last) = steps.last_mut() else { break };
         match piece {
@@ -61,14 +70,10 @@ fn steps(pieces: Vec<Piece>, apart: bool) -> Vec<Step> {
             Piece::Thought(part) => last.thoughts.push(part),
             Piece::Part(part) => last.parts.push(part),
             Piece::Call(call) => last.calls.push(call),
-            Piece::Shown(part) => last.shown.push(part),
         }
     }
     if steps.len() > 1 && steps.last().is_some_and(Step::is_silent) {
-        ahead = steps.pop().map(|last| last.shown).unwrap_or_default();
-    }
-    if let Some(last) = steps.last_mut() {
-        last.shown.append(&mut ahead);
+        steps.pop();
     }
     steps
 }
@@ -97,10 +102,6 @@ fn spoken(role: &str, step: Step, drafts: &mut Vec<Draft>) {
     if !step.thoughts.is_empty() {
         draft.raw("reasoning", array(&step.thoughts));
     }
-    let notes: Vec<_> = step.calls.iter().map(|call| call.note.clone()).collect();
-    draft
-        .note("shown", (!step.shown.is_empty()).then(|| array(&step.shown)))
-        .note("calls", draft::call_notes(&notes));
     drafts.push(draft);
     for call in step.calls {
         let Some(answer) = call.result else { continue };

@@ -1,9 +1,10 @@
 //! LangChain's messages: small ones, and those of the fixtures.
 
-use crate::format::Format;
-use crate::format::listed::tests::{back, hold, native, open, written};
 use crate::format::report::{Loss, Report};
+use crate::format::tests::bed::{through_lines, written};
+use crate::format::tests::in_place::{hold, opened};
 use crate::format::tests::truth;
+use crate::format::{Format, Purpose};
 use crate::model::session::Session;
 use crate::model::view::View;
 use serde_json::{Value, json};
@@ -12,7 +13,11 @@ use std::collections::BTreeMap;
 const FORMAT: Format = Format::Langchain;
 
 fn read(text: &str) -> Vec<Session> {
-    open(FORMAT, text.as_bytes(), &mut Report::default()).unwrap().0
+    opened(FORMAT, text).sessions
+}
+
+fn exported(format: Format, session: &Session) -> (Vec<u8>, Report) {
+    written(format.form().write.unwrap(), session, Purpose::Export)
 }
 
 /// The messages of a session.
@@ -40,9 +45,6 @@ fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn the_fixtures_are_what_is_said_of_them() {
     truth::hold(FORMAT, usage);
-    for truth in truth::files(FORMAT.name()) {
-        hold(FORMAT, &std::fs::read(truth.path).unwrap());
-    }
 }
 
 /// One of everything, in the form of a dict.
@@ -88,14 +90,14 @@ fn everything_has_its_place() {
     assert_eq!(arguments(0), r#"{"n":1.0e-06,"big":9007199254740993}"#);
     assert_eq!(arguments(1), "{x");
     assert_eq!(messages[3]["metadata"]["is_error"], true);
-    assert_eq!(messages[4].get("id"), None, "an id that another message has");
+    assert_eq!(messages[4]["id"], "h1~2", "an id that another message has");
     assert_eq!(messages[5]["tool_calls"][0]["id"], "c3");
     let foreign = (0..sessions[0].len()).filter(|index| {
         let record = sessions[0].record(*index);
         record.event().is_some_and(|event| event.name() == "foreign")
     });
     assert_eq!(foreign.count(), 1);
-    hold(FORMAT, RICH.as_bytes());
+    hold(FORMAT, RICH);
 }
 
 #[test]
@@ -108,7 +110,7 @@ fn any_session_is_a_list_of_dicts() {
     ];
     let mut session = Session::default();
     made.iter().for_each(|line| session.push_new(line.as_bytes()));
-    let (out, report) = written(FORMAT, &session);
+    let (out, report) = exported(FORMAT, &session);
     assert_eq!(report.losses, BTreeMap::from([(Loss::Timestamp, 1)]));
     let elements: Value = serde_json::from_slice(&out).unwrap();
     assert_eq!(
@@ -139,18 +141,18 @@ fn any_session_is_a_list_of_dicts() {
 
 #[test]
 fn a_change_leaves_all_other_elements_as_they_were() {
-    let (mut sessions, tail) = open(FORMAT, RICH.as_bytes(), &mut Report::default()).unwrap();
+    let file = opened(FORMAT, RICH);
     let more = [(0, r#"{"role":"user","content":"And?","id":"h2"}"#)];
-    let out = back(FORMAT, &mut sessions, &tail, &more);
+    let out = file.with(&more);
     let added = out
         .strip_prefix(RICH.trim_end().strip_suffix("\n]").unwrap())
         .unwrap();
     assert!(added.starts_with(",\n {\"type\":\"human\""), "{added}");
     assert!(added.ends_with("\n]\n"), "{added}");
     // A message that goes takes its element along, and no other.
-    let (mut sessions, tail) = open(FORMAT, RICH.as_bytes(), &mut Report::default()).unwrap();
+    let file = opened(FORMAT, RICH);
     let drop = r#"{"type":"compact","id":"evt_1","at":"2026-01-01T00:00:00Z","drop":["h1"]}"#;
-    let out = back(FORMAT, &mut sessions, &tail, &[(0, drop)]);
+    let out = file.with(&[(0, drop)]);
     let lines: Vec<_> = RICH.lines().filter(|line| !line.contains("\"ann\"")).collect();
     assert_eq!(out, lines.join("\n") + "\n");
 }
@@ -160,17 +162,12 @@ fn lines_and_rows_are_sessions() {
     let line =
         |text: &str| format!(r#"{{"type": "human", "data": {{"content": "{text}", "type": "human"}}}}"#);
     let lines = format!("{}\n\n{}\nbroken\n{}", line("a"), line("b"), line("c"));
-    let mut report = Report::default();
-    let (mut sessions, tail) = open(FORMAT, lines.as_bytes(), &mut report).unwrap();
-    assert_eq!(messages(&native(&sessions[0])).len(), 3);
+    let file = opened(FORMAT, &lines);
+    let (sessions, report) = (&file.sessions, &file.report);
+    assert_eq!(messages(&through_lines(&sessions[0])).len(), 3);
     assert_eq!(report.findings.len(), 1);
     assert_eq!(report.findings[0].place.line, 4);
-    let out = back(
-        FORMAT,
-        &mut sessions,
-        &tail,
-        &[(0, r#"{"role":"user","content":"d"}"#)],
-    );
+    let out = file.with(&[(0, r#"{"role":"user","content":"d"}"#)]);
     assert!(
         out.starts_with(&format!("{lines}\n")) || out.starts_with(&lines),
         "{out}"
@@ -182,7 +179,8 @@ fn lines_and_rows_are_sessions() {
         format!(r#"{{"id":1,"session_id":"{session}","message":{message}}}"#)
     };
     let rows = [row("x", "1"), row("y", "2"), row("x", "3")].join("\n") + "\n";
-    let (mut sessions, tail) = open(FORMAT, rows.as_bytes(), &mut Report::default()).unwrap();
+    let file = opened(FORMAT, &rows);
+    let sessions = &file.sessions;
     let texts: Vec<Vec<_>> = sessions
         .iter()
         .map(|session| {
@@ -194,12 +192,7 @@ fn lines_and_rows_are_sessions() {
         .collect();
     assert_eq!(texts, [vec![json!("1"), json!("3")], vec![json!("2")]]);
     assert_eq!(sessions[1].header_text("id").as_deref(), Some("y"));
-    let out = back(
-        FORMAT,
-        &mut sessions,
-        &tail,
-        &[(0, r#"{"role":"user","content":"4"}"#)],
-    );
+    let out = file.with(&[(0, r#"{"role":"user","content":"4"}"#)]);
     let added: Value = serde_json::from_str(out.strip_prefix(&rows).unwrap()).unwrap();
     assert_eq!(added["session_id"], "x");
     assert!(added["message"].as_str().unwrap().contains("\"4\""));
@@ -207,11 +200,11 @@ fn lines_and_rows_are_sessions() {
         r#"[{{"id":"p","title":"T","messages":[{}]}},{{"no":1}},{{"messages":[]}}]"#,
         line("1")
     );
-    let mut report = Report::default();
-    let (mut sessions, tail) = open(FORMAT, many.as_bytes(), &mut report).unwrap();
+    let file = opened(FORMAT, &many);
+    let (sessions, report) = (&file.sessions, &file.report);
     assert_eq!(sessions.len(), 2);
     assert_eq!(report.findings.len(), 1);
     assert_eq!(sessions[0].header_text("title").as_deref(), Some("T"));
     assert_eq!(View::replay(&sessions[0]).items.len(), 1);
-    assert_eq!(back(FORMAT, &mut sessions, &tail, &[]), many);
+    assert_eq!(file.with(&[]), many);
 }

@@ -1,9 +1,10 @@
 //! The AI SDK's messages: small ones of both versions, and those of the fixtures.
 
-use crate::format::Format;
-use crate::format::listed::tests::{back, hold, open, written};
 use crate::format::report::{Loss, Report};
+use crate::format::tests::bed::{through_lines, written};
+use crate::format::tests::in_place::{hold, opened};
 use crate::format::tests::truth;
+use crate::format::{Format, Purpose};
 use crate::model::session::Session;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -11,7 +12,11 @@ use std::collections::BTreeMap;
 const FORMAT: Format = Format::VercelUi;
 
 fn read(text: &str) -> Vec<Session> {
-    open(FORMAT, text.as_bytes(), &mut Report::default()).unwrap().0
+    opened(FORMAT, text).sessions
+}
+
+fn exported(format: Format, session: &Session) -> (Vec<u8>, Report) {
+    written(format.form().write.unwrap(), session, Purpose::Export)
 }
 
 /// The messages of a session.
@@ -40,9 +45,6 @@ fn session(lines: &[&str]) -> Session {
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn the_fixtures_are_what_is_said_of_them() {
     truth::hold(FORMAT, |_| BTreeMap::new());
-    for truth in truth::files(FORMAT.name()) {
-        hold(FORMAT, &std::fs::read(truth.path).unwrap());
-    }
 }
 
 /// One of everything.
@@ -76,10 +78,6 @@ fn an_exchange_is_its_steps_and_their_results() {
         messages[0]["content"][1]["image_url"]["url"],
         "data:image/png;base64,AA=="
     );
-    assert_eq!(
-        messages[0]["metadata"]["vercel-ui"]["shown"][0]["type"],
-        "data-note"
-    );
     let first = &messages[1];
     assert_eq!(
         (&first["id"], &first["content"]),
@@ -98,14 +96,8 @@ fn an_exchange_is_its_steps_and_their_results() {
     assert_eq!(second["content"][0]["type"], "tool-web");
     assert_eq!(second["tool_calls"].as_array().unwrap().len(), 2);
     assert_eq!(messages[5]["content"], "no!");
-    assert_eq!(messages[6].get("id"), None, "an id that another message has");
-    hold(FORMAT, NEW.as_bytes());
-    for at in 0..NEW.len() {
-        if NEW.is_char_boundary(at) && NEW.as_bytes()[at] == b',' {
-            let cut = &NEW[..at];
-            let _ = open(FORMAT, cut.as_bytes(), &mut Report::default());
-        }
-    }
+    assert_eq!(messages[6]["id"], "a~2", "an id that another message has");
+    hold(FORMAT, NEW);
 }
 
 /// The same things as version 4 has them.
@@ -119,7 +111,8 @@ const OLD: &str = r#"{"id":"chat-1","title":"T","messages":[
 
 #[test]
 fn version_four_is_read_and_stays_in_place() {
-    let (mut sessions, tail) = open(FORMAT, OLD.as_bytes(), &mut Report::default()).unwrap();
+    let file = opened(FORMAT, OLD);
+    let sessions = &file.sessions;
     let messages = messages(&sessions[0]);
     assert_eq!(
         roles(&messages),
@@ -153,7 +146,7 @@ fn version_four_is_read_and_stays_in_place() {
         (0, r#"{"role":"tool","tool_call_id":"c3","content":"done"}"#),
         (0, r#"{"role":"user","content":"Thanks","id":"z"}"#),
     ];
-    let out = back(FORMAT, &mut sessions, &tail, &more);
+    let out = file.with(&more);
     let elements: Value = serde_json::from_str(&out).unwrap();
     let elements = elements["messages"].as_array().unwrap();
     assert_eq!(elements.len(), 5);
@@ -167,12 +160,12 @@ fn version_four_is_read_and_stays_in_place() {
 /// From the record stream it is the same in its own version, and the same said in the other.
 fn hold_old() {
     let sessions = read(OLD);
-    let native = crate::format::listed::tests::native(&sessions[0]);
-    let (out, report) = written(Format::VercelUiV4, &native);
+    let native = through_lines(&sessions[0]);
+    let (out, report) = exported(Format::VercelUiV4, &native);
     assert!(report.losses.is_empty(), "{:?}", report.losses);
     let same = |text: &[u8]| serde_json::from_slice::<Value>(text).unwrap();
     assert_eq!(same(&out), same(OLD.as_bytes()));
-    let (out, _) = written(FORMAT, &native);
+    let (out, _) = exported(FORMAT, &native);
     let told = |session: &Session| -> Vec<Value> {
         let told = |message: &Value| {
             json!([
@@ -200,7 +193,7 @@ fn any_session_is_one_message_an_exchange() {
         r#"{"role":"tool","tool_call_id":"nobody","content":"lost"}"#,
         r#"{"role":"user","content":"\"quoted\""}"#,
     ]);
-    let (out, report) = written(FORMAT, &made);
+    let (out, report) = exported(FORMAT, &made);
     assert_eq!(
         report.losses,
         BTreeMap::from([(Loss::Id, 1), (Loss::Orphan, 1)]),
@@ -242,7 +235,7 @@ fn any_session_is_one_message_an_exchange() {
     assert_eq!(again[1]["tool_calls"][0]["function"]["arguments"], r#"{"a": 1}"#);
     assert_eq!(again[0]["content"][0]["input_audio"]["format"], "wav");
     assert_eq!(again[5]["content"], "\"quoted\"");
-    let (out, _) = written(Format::VercelUiV4, &made);
+    let (out, _) = exported(Format::VercelUiV4, &made);
     let old = messages(&read(std::str::from_utf8(&out).unwrap())[0]);
     assert_eq!(roles(&old), roles(&again));
     assert_eq!(old[2]["content"], r#"{"ok": true}"#);

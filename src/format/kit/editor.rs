@@ -1,0 +1,289 @@
+//! The edits of elements: what a format defines to be written, and what the kit makes of it.
+
+use super::changes::{Change, Next, own_view};
+use super::codec::{Codec, Layout};
+use super::frame::Edit;
+use super::records::{self, said};
+use super::residue::{residue, restore};
+use super::session;
+use super::source::Source;
+use crate::format::Purpose;
+use crate::format::report::{Loss, Report};
+use crate::format::request::piece::Said;
+use crate::model::json::ObjectBuilder;
+use crate::model::message::Role;
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// A format that the kit writes.
+pub trait Editor: Codec {
+    /// What new elements are made with, such as a clock.
+    type Context;
+
+    /// The context of elements after those of a source.
+    fn context(&self, about: Option<&[u8]>, source: &Source) -> Self::Context;
+    /// The context of a new session.
+    fn new_context(&self, session: &Session, view: &View) -> Self::Context;
+    /// The elements that give a session this view: those of messages that left it are removed.
+    fn edit(&self, edits: &Edits<'_, Self>, context: &mut Self::Context, report: &mut Report) -> Vec<Edit> {
+        edits.rewritten(context, report)
+    }
+    /// Whether messages of this role have a place.
+    fn has_role(&self, _role: Role) -> bool {
+        true
+    }
+    /// Whether a message belongs to the element of the message before it.
+    fn joins(&self, _before: Role, _role: Role) -> bool {
+        false
+    }
+    /// A new element; none of messages that make no element.
+    fn new_element(
+        &self,
+        messages: &[Said<'_>],
+        _purpose: Purpose,
+        _context: &mut Self::Context,
+        report: &mut Report,
+    ) -> Option<Vec<u8>> {
+        self.encode(messages, report)
+    }
+    /// The elements of a summary after these new elements; none if it is written as a message.
+    fn new_summary(
+        &self,
+        _text: &str,
+        _before: &[Vec<u8>],
+        _context: &mut Self::Context,
+    ) -> Option<Vec<Vec<u8>>> {
+        None
+    }
+    /// The members next to the list of a new session.
+    fn new_about(
+        &self,
+        _session: &Session,
+        _view: &View,
+        _context: &Self::Context,
+        _layout: Layout,
+    ) -> ObjectBuilder {
+        ObjectBuilder::default()
+    }
+    /// Counts what a new element cannot represent of a message; `joined` if it is not the first one of its element.
+    fn losses(&self, message: &Said<'_>, joined: bool, report: &mut Report);
+    /// Looks at the lines of a session before they are written.
+    fn check_lines(&self, _lines: &[Vec<u8>], _report: &mut Report) {}
+}
+
+/// The changes that the elements of a source need.
+pub struct Edits<'c, C: Codec> {
+    /// The format.
+    pub codec: &'c C,
+    /// The session.
+    pub session: &'c Session,
+    /// Its view.
+    pub view: &'c View,
+    /// What it is written for.
+    pub purpose: Purpose,
+    /// The elements.
+    pub source: &'c Source,
+    /// The view that the source gives by itself.
+    pub own: View,
+    /// The change of each element.
+    pub changes: Vec<Change>,
+    outline: C::Outline,
+    /// The first line of each element.
+    first: HashMap<usize, usize>,
+}
+
+impl<'c, C: Editor> Edits<'c, C> {
+    /// Of a session that has this view now.
+    pub fn new(
+        codec: &'c C,
+        session: &'c Session,
+        view: &'c View,
+        purpose: Purpose,
+        source: &'c Source,
+    ) -> Self {
+        let own = own_view(session, |index| records::is_own(session, index, C::NAME));
+        Edits {
+            codec,
+            session,
+            view,
+            purpose,
+            source,
+            changes: source.elements.changes(&own, view),
+            own,
+            outline: codec.outline(&source.raws),
+            first: source.elements.first_lines(),
+        }
+    }
+
+    /// The elements in their order, new items where the view has them.
+    pub fn order(&self) -> Vec<Next> {
+        let is_summary = |item: &_| self.source.is_summary(item);
+        self.source.elements.order(self.view, &self.changes, is_summary)
+    }
+
+    /// Whether the last summary of the source is in the view.
+    pub fn keeps_summary(&self) -> bool {
+        self.view.items.iter().any(|item| self.source.is_summary(item))
+    }
+
+    /// Edits that keep, replace and remove elements, and insert new ones.
+    fn rewritten(&self, context: &mut C::Context, report: &mut Report) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        for next in self.with_results(self.order()) {
+            match next {
+                Next::Element(nth) if self.changes[nth] == Change::Removed => {}
+                Next::Element(nth) => edits.push(Edit::Keep(nth)),
+                Next::Edited(nth, items) => {
+                    let edited = self.edited(nth, &items, report);
+                    edits.extend(edited.map(|raw| Edit::Replace(nth, raw)));
+                }
+                Next::Items(items) => {
+                    let elements = self.new_elements(&items, context, report);
+                    edits.extend(elements.into_iter().map(Edit::Insert));
+                }
+            }
+        }
+        edits
+    }
+
+    /// The order with new results in the element of the messages before them, if elements hold results.
+    fn with_results(&self, order: Vec<Next>) -> Vec<Next> {
+        if !self.codec.joins(Role::Assistant, Role::Tool) {
+            return order;
+        }
+        let is_result = |item: &&usize| {
+            let traits = self.view.items[**item].traits(self.session);
+            traits.is_some_and(|traits| traits.role == Role::Tool)
+        };
+        let mut out: Vec<Next> = Vec::new();
+        for next in order {
+            let Next::Items(items) = next else {
+                out.push(next);
+                continue;
+            };
+            let results = items.iter().take_while(is_result).count();
+            let (results, others) = items.split_at(results);
+            let shown = |next: &mut Next| match next {
+                Next::Element(nth) => Some((*nth, self.source.elements.items(self.view, *nth))),
+                Next::Edited(nth, items) => Some((*nth, std::mem::take(items))),
+                Next::Items(_) => None,
+            };
+            let last = out.iter_mut().rev().find_map(|next| {
+                let found = shown(next).filter(|(_, items)| !items.is_empty());
+                found.map(|(nth, items)| (next, nth, items))
+            });
+            let is_joined = last.is_some();
+            if let Some((next, nth, mut items)) = last.filter(|_| !results.is_empty()) {
+                items.extend(results);
+                *next = Next::Edited(nth, items);
+            }
+            let others = if is_joined { others.to_vec() } else { items };
+            if !others.is_empty() {
+                out.push(Next::Items(others));
+            }
+        }
+        out
+    }
+
+    /// An element of which these items are in the view; others are new.
+    pub fn edited(&self, nth: usize, items: &[usize], report: &mut Report) -> Option<Vec<u8>> {
+        let raw = &self.source.raws[nth];
+        let id = self.session.id(*self.first.get(&nth)?)?;
+        if self.purpose == Purpose::Export {
+            let items = items.iter().map(|item| &self.view.items[*item]);
+            for item in items.filter(|item| self.source.elements.place(item) != Some(nth)) {
+                if let Some(message) = item.message(self.session) {
+                    let body = item.body(self.session);
+                    self.codec
+                        .losses(&Said::of(0, body, message, C::NAME), true, report);
+                }
+            }
+        }
+        let bodies: Vec<&[u8]> = items
+            .iter()
+            .map(|item| self.view.items[*item].body(self.session))
+            .collect();
+        let now = self.codec.encode(&said(&bodies, C::NAME), report)?;
+        let then = session::encoded(self.codec, &self.outline, nth, raw, &id);
+        Some(match then.and_then(|then| residue(raw, &then)) {
+            Some(residue) => restore(&now, &residue),
+            None => now,
+        })
+    }
+
+    /// New elements of these items.
+    pub fn new_elements(
+        &self,
+        items: &[usize],
+        context: &mut C::Context,
+        report: &mut Report,
+    ) -> Vec<Vec<u8>> {
+        new_elements(
+            self.codec,
+            (self.session, self.view),
+            items,
+            self.purpose,
+            context,
+            report,
+        )
+    }
+}
+
+/// New elements of these items of a view.
+pub fn new_elements<C: Editor>(
+    codec: &C,
+    (session, view): (&Session, &View),
+    items: &[usize],
+    purpose: Purpose,
+    context: &mut C::Context,
+    report: &mut Report,
+) -> Vec<Vec<u8>> {
+    let mut elements = Vec::new();
+    let mut group: Vec<Cow<'_, [u8]>> = Vec::new();
+    let mut before = None;
+    let close = |group: &mut Vec<Cow<'_, [u8]>>, elements: &mut Vec<_>, context: &mut _, report: &mut _| {
+        let bodies = std::mem::take(group);
+        if !bodies.is_empty() {
+            elements.extend(codec.new_element(&said(&bodies, C::NAME), purpose, context, report));
+        }
+    };
+    for item in items.iter().map(|nth| &view.items[*nth]) {
+        let mut body = Cow::Borrowed(item.body(session));
+        if let Some(text) = item.summary(session) {
+            close(&mut group, &mut elements, context, report);
+            if let Some(summary) = codec.new_summary(&text, &elements, context) {
+                elements.extend(summary);
+                continue;
+            }
+            report.lose(Loss::Summary, u64::from(purpose == Purpose::Export));
+            body = Cow::Owned(item.summary_message(session).unwrap_or_default());
+        }
+        let bodies = [body];
+        let messages = said(&bodies, C::NAME);
+        let Some(message) = messages.first() else {
+            continue;
+        };
+        let role = message.message.role();
+        if !codec.has_role(role) {
+            report.lose(Loss::Message, 1);
+            continue;
+        }
+        let joins = before.is_some_and(|before| codec.joins(before, role)) && !group.is_empty();
+        if !joins {
+            close(&mut group, &mut elements, context, report);
+        }
+        before = Some(role);
+        if purpose == Purpose::Export {
+            codec.losses(message, joins, report);
+            // What another variant could not express.
+            let residue = message.noted("residue").is_some_and(|residue| residue != b"null");
+            report.lose(Loss::Metadata, u64::from(residue));
+        }
+        let [body] = bodies;
+        group.push(body);
+    }
+    close(&mut group, &mut elements, context, report);
+    elements
+}

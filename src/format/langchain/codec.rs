@@ -1,0 +1,131 @@
+//! LangChain's messages, as the kit reads and writes them: an element for each message.
+
+use super::read::{self, Element};
+use super::{NAME, row, write};
+use crate::format::Format;
+use crate::format::content;
+use crate::format::kit::{Codec, Decoded, Draft, Editor, Layout, SessionInfo, Source, Visible, losses};
+use crate::format::report::{Loss, Report};
+use crate::format::request::piece::Said;
+use crate::model::json;
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::borrow::Cow;
+
+/// LangChain's messages, in one of the forms of its libraries.
+#[derive(Clone, Copy)]
+pub struct Langchain {
+    /// Whether they are constructors of `dumpd`.
+    pub is_constructor: bool,
+}
+
+/// The form of `messages_to_dict`.
+pub static DICT: Langchain = VARIANTS[0];
+const VARIANTS: [Langchain; 2] = [
+    Langchain {
+        is_constructor: false,
+    },
+    Langchain { is_constructor: true },
+];
+
+impl Codec for Langchain {
+    const FORMAT: Format = Format::Langchain;
+    const NAME: &'static str = NAME;
+    const WHAT: &'static str = "LangChain messages";
+    const LIST: &'static str = "messages";
+    const LINES: bool = true;
+    const MANY: bool = true;
+    const LAYOUT: Layout = Layout::List;
+    const IDS: bool = false;
+    const LAYS_OUT: bool = true;
+    const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "source"];
+    const VARIANTS: &'static [Langchain] = &VARIANTS;
+    type Outline = ();
+
+    fn variant(&self) -> &'static str {
+        if self.is_constructor {
+            "constructor"
+        } else {
+            "dict"
+        }
+    }
+
+    fn has_variant(&self, element: &[u8]) -> bool {
+        self.is_constructor == json::member(element, "kwargs").is_some()
+    }
+
+    fn row(&self, element: &[u8]) -> Option<(String, Vec<u8>)> {
+        row::of(element)
+    }
+
+    fn with_row(&self, row: &[u8], element: &[u8], is_new: bool) -> Vec<u8> {
+        row::with(row, element, is_new)
+    }
+
+    fn is_line(&self, line: &[u8]) -> bool {
+        json::member(line, Self::LIST).is_none()
+    }
+
+    fn info(&self, about: &[u8]) -> SessionInfo {
+        let text = |name| {
+            json::member(about, name)
+                .and_then(json::text)
+                .map(Cow::into_owned)
+        };
+        SessionInfo {
+            id: text("id"),
+            title: text("title"),
+            ..SessionInfo::default()
+        }
+    }
+
+    fn outline(&self, _: &[Vec<u8>]) {}
+
+    fn decode(&self, (): &(), _: usize, raw: &[u8]) -> Decoded {
+        let message = read::message(raw);
+        let removes = || Element::of(raw).is_some_and(|element| element.kind() == Some("remove"));
+        match message {
+            Some(message) => Decoded::Messages(vec![Draft {
+                message,
+                visible: Visible::Whole,
+            }]),
+            None if removes() => Decoded::Passthrough,
+            None => Decoded::Unrecognized,
+        }
+    }
+
+    fn fault(&self, raw: &[u8]) -> Option<String> {
+        let element = Element::of(raw)?;
+        element.kind().filter(|kind| *kind != "remove")?;
+        content::fault(element.members, &["tool_calls"])
+    }
+
+    fn id(&self, raw: &[u8]) -> Option<String> {
+        let id = json::member(Element::of(raw)?.members, "id").and_then(json::text)?;
+        Some(id.into_owned()).filter(|id| !id.is_empty())
+    }
+
+    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+        let message = messages.first()?;
+        Some(write::element(message, self.is_constructor, report))
+    }
+}
+
+impl Editor for Langchain {
+    type Context = ();
+
+    fn context(&self, _: Option<&[u8]>, _: &Source) {}
+
+    fn new_context(&self, _: &Session, _: &View) {}
+
+    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+        let lost = [Loss::Timestamp, Loss::Category];
+        losses::members(
+            &said.message,
+            said.body,
+            &lost,
+            &[NAME, "is_error", "invalid"],
+            report,
+        );
+    }
+}

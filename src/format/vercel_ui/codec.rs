@@ -1,0 +1,150 @@
+//! The AI SDK's messages, as the kit reads and writes them: an exchange is an element.
+
+use super::{NAME, encode_new, encode_old, read};
+use crate::format::kit::{Codec, Decoded, Draft, Editor, Layout, SessionInfo, Source, Visible, losses};
+use crate::format::report::{Loss, Report};
+use crate::format::request::piece::{Said, quoted};
+use crate::format::{Format, Purpose, content};
+use crate::model::json;
+use crate::model::key;
+use crate::model::message::Role;
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::borrow::Cow;
+
+/// The AI SDK's messages, of one of its versions.
+#[derive(Clone, Copy)]
+pub struct VercelUi {
+    /// Whether they are of version 4.
+    is_old: bool,
+}
+
+/// Version 5.
+pub static NEW: VercelUi = VARIANTS[0];
+/// Version 4.
+pub static OLD: VercelUi = VARIANTS[1];
+const VARIANTS: [VercelUi; 2] = [VercelUi { is_old: false }, VercelUi { is_old: true }];
+
+impl Codec for VercelUi {
+    const FORMAT: Format = Format::VercelUi;
+    const NAME: &'static str = NAME;
+    const WHAT: &'static str = "UI messages";
+    const LIST: &'static str = "messages";
+    const LINES: bool = true;
+    const MANY: bool = true;
+    const LAYOUT: Layout = Layout::List;
+    const IDS: bool = false;
+    const LAYS_OUT: bool = true;
+    const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "source"];
+    const VARIANTS: &'static [VercelUi] = &VARIANTS;
+    type Outline = ();
+
+    fn variant(&self) -> &'static str {
+        if self.is_old { "v4" } else { "v5" }
+    }
+
+    fn has_variant(&self, element: &[u8]) -> bool {
+        self.is_old == read::is_old(element)
+    }
+
+    fn is_line(&self, line: &[u8]) -> bool {
+        json::member(line, Self::LIST).is_none()
+    }
+
+    fn info(&self, about: &[u8]) -> SessionInfo {
+        let text = |name| {
+            json::member(about, name)
+                .and_then(json::text)
+                .map(Cow::into_owned)
+        };
+        SessionInfo {
+            id: text("id"),
+            title: text("title"),
+            ..SessionInfo::default()
+        }
+    }
+
+    fn outline(&self, _: &[Vec<u8>]) {}
+
+    fn decode(&self, (): &(), _: usize, raw: &[u8]) -> Decoded {
+        let draft = |message| Draft {
+            message,
+            visible: Visible::Whole,
+        };
+        match read::messages(raw) {
+            Some(messages) => Decoded::Messages(messages.into_iter().map(draft).collect()),
+            None if json::member(raw, "role") == Some(b"\"data\"") => Decoded::Passthrough,
+            None => Decoded::Unrecognized,
+        }
+    }
+
+    fn fault(&self, raw: &[u8]) -> Option<String> {
+        read::role(raw)?;
+        let said = json::member(raw, "content").is_some_and(|raw| raw != b"\"\"");
+        match json::member(raw, "parts") {
+            Some(parts) => content::unknown_parts(parts).filter(|_| !said),
+            None => content::fault(raw, &["toolInvocations", "reasoning"]),
+        }
+    }
+
+    fn id(&self, raw: &[u8]) -> Option<String> {
+        let id = json::member(raw, "id").and_then(json::text)?;
+        Some(id.into_owned()).filter(|id| !id.is_empty())
+    }
+
+    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+        match self.is_old {
+            true => encode_old::element(messages, report),
+            false => encode_new::element(messages, report),
+        }
+    }
+}
+
+impl Editor for VercelUi {
+    /// The number of new messages.
+    type Context = usize;
+
+    fn context(&self, _: Option<&[u8]>, _: &Source) -> usize {
+        0
+    }
+
+    fn new_context(&self, _: &Session, _: &View) -> usize {
+        0
+    }
+
+    fn joins(&self, before: Role, role: Role) -> bool {
+        let is_model = |role| matches!(role, Role::Assistant | Role::Tool);
+        is_model(before) && is_model(role)
+    }
+
+    fn new_element(
+        &self,
+        messages: &[Said<'_>],
+        _: Purpose,
+        made: &mut usize,
+        report: &mut Report,
+    ) -> Option<Vec<u8>> {
+        let element = self.encode(messages, report)?;
+        *made += 1;
+        if json::member(&element, "id").is_some() {
+            return Some(element);
+        }
+        // Always the same id for the same message.
+        let text = [(*made - 1).to_string().as_bytes(), b"\n", &element].concat();
+        let id = quoted(&format!("msg_{}", &key::sha256(&text)[..16]));
+        json::with_members(&element, &[("id", Some(&id))]).ok()
+    }
+
+    fn losses(&self, said: &Said<'_>, joined: bool, report: &mut Report) {
+        let mut lost = vec![Loss::Usage, Loss::Model, Loss::Category, Loss::Name];
+        // An id that the reader gave is not lost.
+        lost.extend((joined && said.noted("of").is_none()).then_some(Loss::Id));
+        lost.extend((joined || !self.is_old).then_some(Loss::Timestamp));
+        let known = [NAME, "is_error", "denied", "invalid"];
+        losses::members(&said.message, said.body, &lost, &known, report);
+        let is_refused = json::member(said.body, "refusal").is_some_and(|raw| raw != b"null");
+        // The user says what others say.
+        let is_other = said.message.role() == Role::Other;
+        report.lose(Loss::Part, u64::from(is_refused) + u64::from(is_other));
+    }
+}

@@ -1,0 +1,220 @@
+//! Messages of version 5: an exchange is one, with a border before each step.
+
+use super::part;
+use crate::format::report::{Loss, Report};
+use crate::format::request::draft::text_part;
+use crate::format::request::media::Media;
+use crate::format::request::piece::{Said, array, quoted};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::message::{Part, Role};
+use std::collections::HashMap;
+
+/// The element of messages: those of an exchange, or one of any other role.
+pub fn element(said: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    let mut parts: Vec<Vec<u8>> = Vec::new();
+    let mut waiting = Waiting::default();
+    for said in said {
+        match said.message.role() {
+            Role::Tool => match waiting.take(said, report) {
+                Some(at) => parts[at] = answered(&parts[at], said, report),
+                None => continue,
+            },
+            Role::Assistant => {
+                parts.push(br#"{"type":"step-start"}"#.to_vec());
+                parts.extend(spoken(said, report));
+                for raw in said.calls() {
+                    waiting.add(raw, parts.len());
+                    parts.push(call(raw, report));
+                }
+            }
+            _ => parts.extend(spoken(said, report)),
+        }
+    }
+    let first = first(said)?;
+    let mut made = ObjectBuilder::default();
+    if let Some(id) = json::member(first.body, "id") {
+        made.raw("id", id);
+    }
+    made.text("role", role(first)).raw("parts", array(&parts));
+    Some(made.finish())
+}
+
+/// The message that names its element.
+pub fn first<'s, 'b>(said: &'s [Said<'b>]) -> Option<&'s Said<'b>> {
+    said.iter().find(|said| said.message.role() != Role::Tool)
+}
+
+/// The role of an element; whoever else speaks is the user.
+pub fn role(said: &Said<'_>) -> &'static str {
+    match said.message.role() {
+        Role::Assistant | Role::Tool => "assistant",
+        Role::System | Role::Developer => "system",
+        Role::User | Role::Other => "user",
+    }
+}
+
+/// The parts of calls without a result so far, by the ids of the calls.
+#[derive(Default)]
+pub struct Waiting(HashMap<String, Vec<usize>>);
+
+impl Waiting {
+    /// Adds a call at this part.
+    pub fn add(&mut self, call: &[u8], part: usize) {
+        let id = json::member(call, "id").and_then(json::text).unwrap_or_default();
+        self.0.entry(id.into_owned()).or_default().push(part);
+    }
+
+    /// The part of a result's call; that there is none is reported.
+    pub fn take(&mut self, result: &Said<'_>, report: &mut Report) -> Option<usize> {
+        let id = result.message.tool_call_id().unwrap_or_default();
+        let part = self.0.get_mut(id.as_ref()).and_then(Vec::pop);
+        report.lose(Loss::Orphan, u64::from(part.is_none()));
+        part
+    }
+}
+
+/// Reports reasoning that is left out.
+pub fn lose_reasoning(part: &[u8], report: &mut Report) {
+    report.lose(Loss::Reasoning, 1);
+    lose_signature(part, report);
+}
+
+/// Reports a signature that is left out.
+pub fn lose_signature(part: &[u8], report: &mut Report) {
+    let names = ["signature", "encrypted_content", "thoughtSignature", "data"];
+    let is_signed = names.iter().any(|name| json::member(part, name).is_some());
+    report.lose(Loss::Signature, u64::from(is_signed));
+}
+
+/// Thoughts and content.
+fn spoken(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let mut parts = Vec::new();
+    for part in said.reasoning() {
+        let (text, told) = (part::thought_text(part), part::signed(part));
+        if text.is_empty() && told.is_none() {
+            lose_reasoning(part, report);
+            continue;
+        }
+        if told.is_none() {
+            lose_signature(part, report);
+        }
+        let mut made = ObjectBuilder::default();
+        made.text("type", "reasoning")
+            .text("text", &text)
+            .text("state", "done");
+        if let Some(told) = told {
+            made.raw("providerMetadata", told);
+        }
+        parts.push(made.finish());
+    }
+    if let Some(text) = said.string() {
+        if text != b"\"\"" {
+            parts.push(text_part(text));
+        }
+        return parts;
+    }
+    parts.extend(said.parts().into_iter().filter_map(|part| content(part, report)));
+    parts
+}
+
+fn content(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
+    if raw.starts_with(b"\"") {
+        return Some(text_part(raw));
+    }
+    let kind = part::text(raw, "type").unwrap_or_default();
+    let own = (kind == "file" && json::member(raw, "mediaType").is_some())
+        || kind.starts_with("tool-")
+        || kind == "dynamic-tool";
+    match kind.as_ref() {
+        "text" => return json::member(raw, "text").map(text_part),
+        _ if own => return Some(raw.to_vec()),
+        _ => {}
+    }
+    let Some(media) = Media::of(raw) else {
+        report.lose(Loss::Part, 1);
+        return None;
+    };
+    let Some(file) = part::attachment(media) else {
+        report.lose(Loss::Attachment, 1);
+        return None;
+    };
+    let mut made = ObjectBuilder::default();
+    made.text("type", "file").text("mediaType", &file.mime);
+    if let Some(name) = &file.name {
+        made.text("filename", name);
+    }
+    made.text("url", &file.url);
+    Some(made.finish())
+}
+
+/// Name and arguments of a call; whether they were given in another form than that of a function is reported.
+pub fn function<'c>(call: &'c [u8], report: &mut Report) -> (&'c [u8], Option<&'c [u8]>) {
+    let function = json::member(call, "function")
+        .or_else(|| json::member(call, "custom"))
+        .unwrap_or(b"{}");
+    let arguments = json::member(function, "arguments");
+    let custom = arguments.is_none() && json::member(function, "input").is_some();
+    report.lose(Loss::Arguments, u64::from(custom));
+    let name = json::member(function, "name").unwrap_or(b"\"\"");
+    (name, arguments.or_else(|| json::member(function, "input")))
+}
+
+fn call(raw: &[u8], report: &mut Report) -> Vec<u8> {
+    let (name, arguments) = function(raw, report);
+    let mut made = ObjectBuilder::default();
+    made.text("type", &format!("tool-{}", json::text(name).unwrap_or_default()))
+        .raw("toolCallId", json::member(raw, "id").unwrap_or(b"\"\""))
+        .text("state", "input-available");
+    if let Some(text) = arguments.and_then(json::text).filter(|text| !text.is_empty()) {
+        match part::value(&text) {
+            Some(value) => made.raw("input", value),
+            None => made.text("input", &text),
+        };
+    }
+    made.finish()
+}
+
+/// The text of a result; what is no text in it is reported.
+pub fn result_text(said: &Said<'_>, report: &mut Report) -> String {
+    for part in said.message.parts() {
+        if let Part::Other(_, raw) = part {
+            let attached = Media::of(raw).is_some();
+            report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
+        }
+    }
+    said.message.text().into_owned()
+}
+
+/// The part of a call with its result.
+fn answered(part: &[u8], said: &Said<'_>, report: &mut Report) -> Vec<u8> {
+    let text = result_text(said, report);
+    let string = quoted(&text);
+    let is = |name: &str| said.metadata(name) == Some(b"true");
+    let changes: Vec<(&str, Option<Vec<u8>>)> = if is("is_error") {
+        vec![
+            ("state", Some(quoted("output-error"))),
+            ("errorText", Some(string)),
+        ]
+    } else if is("denied") {
+        let mut approval = ObjectBuilder::default();
+        approval
+            .raw("id", json::member(part, "toolCallId").unwrap_or(b"\"\""))
+            .raw("approved", "false")
+            .raw("reason", string);
+        vec![
+            ("state", Some(quoted("output-denied"))),
+            ("approval", Some(approval.finish())),
+        ]
+    } else {
+        let output = part::value(&text).map_or(string, <[u8]>::to_vec);
+        vec![
+            ("state", Some(quoted("output-available"))),
+            ("output", Some(output)),
+        ]
+    };
+    let changes: Vec<_> = changes
+        .iter()
+        .map(|(name, value)| (*name, value.as_deref()))
+        .collect();
+    json::with_members(part, &changes).unwrap_or_else(|_| part.to_vec())
+}

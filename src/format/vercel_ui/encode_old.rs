@@ -1,0 +1,206 @@
+//! Messages of version 4: what was said is in `content`, and with all else in `parts`.
+
+use super::encode_new::{Waiting, first, function, lose_reasoning, lose_signature, result_text, role};
+use super::part;
+use crate::format::report::{Loss, Report};
+use crate::format::request::draft::text_part;
+use crate::format::request::media::Media;
+use crate::format::request::piece::{Said, array, object_arguments};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::Role;
+
+/// A message that is being made.
+#[derive(Default)]
+struct Open {
+    role: &'static str,
+    texts: Vec<String>,
+    thoughts: Vec<String>,
+    parts: Vec<Made>,
+    attachments: Vec<Vec<u8>>,
+}
+
+/// A part, or a call that may get a result.
+enum Made {
+    Part(Vec<u8>),
+    Call(Vec<u8>),
+}
+
+/// The element of messages: those of an exchange, or one of any other role.
+pub fn element(said: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    let mut open = Open {
+        role: first(said).map_or("assistant", role),
+        ..Open::default()
+    };
+    let mut waiting = Waiting::default();
+    let mut step = 0;
+    for said in said {
+        match said.message.role() {
+            Role::Tool => {
+                if let Some(at) = waiting.take(said, report)
+                    && let Made::Call(call) = &mut open.parts[at]
+                {
+                    *call = answered(call, said, report);
+                }
+            }
+            Role::Assistant => {
+                open.parts.push(Made::Part(br#"{"type":"step-start"}"#.to_vec()));
+                spoken(said, &mut open, report);
+                for raw in said.calls() {
+                    waiting.add(raw, open.parts.len());
+                    open.parts.push(Made::Call(call(raw, step, report)));
+                }
+                step += 1;
+            }
+            _ => spoken(said, &mut open, report),
+        }
+    }
+    Some(finished(first(said)?, open))
+}
+
+fn finished(first: &Said<'_>, open: Open) -> Vec<u8> {
+    let mut invocations = Vec::new();
+    let mut parts = Vec::new();
+    for part in open.parts {
+        match part {
+            Made::Part(raw) => parts.push(raw),
+            Made::Call(raw) => {
+                let mut part = ObjectBuilder::default();
+                part.text("type", "tool-invocation").raw("toolInvocation", &raw);
+                parts.push(part.finish());
+                invocations.push(raw);
+            }
+        }
+    }
+    let mut made = ObjectBuilder::default();
+    for (name, own) in [("id", "id"), ("createdAt", "timestamp")] {
+        if let Some(value) = json::member(first.body, own) {
+            made.raw(name, value);
+        }
+    }
+    made.text("role", open.role)
+        .text("content", &open.texts.join("\n"));
+    if first.noted("reasoning").is_some() && !open.thoughts.is_empty() {
+        made.text("reasoning", &open.thoughts.join("\n"));
+    }
+    if !open.attachments.is_empty() {
+        made.raw("experimental_attachments", array(&open.attachments));
+    }
+    if !invocations.is_empty() {
+        made.raw("toolInvocations", array(invocations));
+    }
+    made.raw("parts", array(parts));
+    made.finish()
+}
+
+/// Thoughts and content.
+fn spoken(said: &Said<'_>, open: &mut Open, report: &mut Report) {
+    for part in said.reasoning() {
+        let text = part::thought_text(part);
+        if text.is_empty() {
+            lose_reasoning(part, report);
+            continue;
+        }
+        let claude = json::member(part, "type") == Some(b"\"thinking\"");
+        let signature = json::member(part, "signature").filter(|_| claude);
+        if signature.is_none() {
+            lose_signature(part, report);
+        }
+        let mut detail = ObjectBuilder::default();
+        detail.text("type", "text").text("text", &text);
+        if let Some(signature) = signature {
+            detail.raw("signature", signature);
+        }
+        let mut made = ObjectBuilder::default();
+        made.text("type", "reasoning")
+            .text("reasoning", &text)
+            .raw("details", array([detail.finish()]));
+        open.parts.push(Made::Part(made.finish()));
+        open.thoughts.push(text);
+    }
+    let texts = match said.string() {
+        Some(text) => vec![text_part(text)],
+        None => said.parts().into_iter().map(<[u8]>::to_vec).collect(),
+    };
+    for raw in texts {
+        let text = match json::text(&raw) {
+            Some(text) => Some(text),
+            None if json::member(&raw, "type") == Some(b"\"text\"") => part::text(&raw, "text"),
+            None => None,
+        };
+        match text {
+            Some(text) if text.is_empty() => {}
+            Some(text) => {
+                let mut made = ObjectBuilder::default();
+                made.text("type", "text").text("text", &text);
+                open.parts.push(Made::Part(made.finish()));
+                open.texts.push(text.into_owned());
+            }
+            None => attach(&raw, open, report),
+        }
+    }
+}
+
+/// An attachment; what the model made is a part of what it said.
+fn attach(raw: &[u8], open: &mut Open, report: &mut Report) {
+    let Some(media) = Media::of(raw) else {
+        report.lose(Loss::Part, 1);
+        return;
+    };
+    let Some(file) = part::attachment(media) else {
+        report.lose(Loss::Attachment, 1);
+        return;
+    };
+    let mut made = ObjectBuilder::default();
+    let data = file.url.split_once(";base64,").map(|(_, data)| data);
+    match (open.role, data) {
+        ("assistant", Some(data)) => {
+            made.text("type", "file")
+                .text("mimeType", &file.mime)
+                .text("data", data);
+            open.parts.push(Made::Part(made.finish()));
+        }
+        ("assistant", None) => report.lose(Loss::Attachment, 1),
+        _ => {
+            if let Some(name) = &file.name {
+                made.text("name", name);
+            }
+            made.text("contentType", &file.mime).text("url", &file.url);
+            open.attachments.push(made.finish());
+        }
+    }
+}
+
+fn call(raw: &[u8], step: u64, report: &mut Report) -> Vec<u8> {
+    let (name, arguments) = function(raw, report);
+    let (args, wrapped) = match arguments.and_then(json::text) {
+        Some(text)
+            if text.starts_with('{')
+                && json::value_end(text.as_bytes(), 0, Dialect::Strict) == Ok(text.len())
+                && !text.contains(['\n', '\r']) =>
+        {
+            (text.into_owned().into_bytes(), false)
+        }
+        _ => object_arguments(arguments),
+    };
+    report.lose(Loss::Arguments, u64::from(wrapped));
+    let mut made = ObjectBuilder::default();
+    made.text("state", "call")
+        .raw("step", step.to_string())
+        .raw("toolCallId", json::member(raw, "id").unwrap_or(b"\"\""))
+        .raw("toolName", name)
+        .raw("args", args);
+    made.finish()
+}
+
+/// A call with its result; that it failed has no place.
+fn answered(call: &[u8], said: &Said<'_>, report: &mut Report) -> Vec<u8> {
+    let failed = ["is_error", "denied"]
+        .iter()
+        .any(|name| said.metadata(name).is_some());
+    report.lose(Loss::Metadata, u64::from(failed));
+    let text = result_text(said, report);
+    let string = crate::format::request::piece::quoted(&text);
+    let result = part::value(&text).map_or(string, <[u8]>::to_vec);
+    json::with_members(call, &[("state", Some(b"\"result\"")), ("result", Some(&result))])
+        .unwrap_or_else(|_| call.to_vec())
+}
