@@ -114,10 +114,14 @@ fn again(
     report: &mut Report,
 ) -> Result<Vec<u8>> {
     let (_, elements) = read::session(&Source::alone(file), &mut Report::default())?;
-    let lists = lists(session, view, &elements, file, purpose, report);
+    let mut lists = lists(session, view, &elements, file, purpose, report);
     let skipped = if file.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let bytes = &file[skipped..];
     let sections = layout::sections(bytes);
+    keep_others((session, view), &elements, file, &mut lists, |element| {
+        let mut compressed = sections.iter().filter(|section| section.name == Some(COMPRESSED));
+        compressed.any(|section| section.bytes.contains(&(element.bytes.start - skipped)))
+    });
     let mut made = file[..skipped].to_vec();
     let has = |name: &str| sections.iter().any(|section| section.name == Some(name));
     for section in &sections {
@@ -157,10 +161,52 @@ fn again(
     Ok(made)
 }
 
+/// Adds the elements that are not messages, or are damaged, to their list, and those that were compressed without a
+/// summary: each after the element before it.
+fn keep_others(
+    (session, view): (&Session, &View),
+    elements: &[Read],
+    file: &[u8],
+    lists: &mut [Vec<Made>; 2],
+    is_compressed: impl Fn(&Read) -> bool,
+) {
+    // The first element of a list may be the summary.
+    let is_summary = |line: usize| {
+        session
+            .record(line)
+            .event()
+            .is_some_and(|event| event.name() != "foreign")
+    };
+    let shown: HashSet<usize> = view.items.iter().filter_map(Item::line).collect();
+    let is_summarized = view.items.iter().any(|item| item.summary(session).is_some());
+    for (nth, element) in elements.iter().enumerate() {
+        let line = element.lines.start;
+        let is_kept = match session.class(line) {
+            Class::Event => !is_summary(line),
+            _ => {
+                let is_hidden = !element.lines.clone().any(|line| shown.contains(&line));
+                is_hidden && !is_summarized && is_compressed(element)
+            }
+        };
+        if !is_kept {
+            continue;
+        }
+        let list = &mut lists[usize::from(!is_compressed(element))];
+        let before = list
+            .iter()
+            .rposition(|made| matches!(made, Made::Lines(before, _) if *before < nth));
+        let summary = list.first().is_some_and(
+            |made| matches!(made, Made::Value(raw) if json::member(raw, "role") == Some(b"\"system\"")),
+        );
+        let at = before.map_or(usize::from(summary), |before| before + 1);
+        list.insert(at, Made::Lines(nth, file[element.bytes.clone()].to_vec()));
+    }
+}
+
 /// An element that is to stand in a list.
 enum Made {
-    /// As the lines that it was.
-    Lines(Vec<u8>),
+    /// As the lines that it was: its index, and its lines.
+    Lines(usize, Vec<u8>),
     /// As this value.
     Value(Vec<u8>),
 }
@@ -168,7 +214,7 @@ enum Made {
 impl Made {
     fn lines(&self, indent: usize) -> Vec<u8> {
         match self {
-            Made::Lines(lines) => lines.clone(),
+            Made::Lines(_, lines) => lines.clone(),
             Made::Value(value) => spell::element(value, indent).into_bytes(),
         }
     }
@@ -200,7 +246,7 @@ fn checked(text: &str, lists: &[Vec<Made>; 2]) -> Result<()> {
         let elements: Vec<_> = named.flat_map(|section| &section.elements).collect();
         let same = elements.len() == list.len()
             && list.iter().zip(elements).all(|(made, element)| match made {
-                Made::Lines(_) => true,
+                Made::Lines(..) => true,
                 Made::Value(value) => {
                     let again = text
                         .get(element.bytes.clone())
@@ -244,7 +290,7 @@ fn lists(
     let own = match item {
         Item::Summary(line) => elements
             .iter()
-            .find(|element| element.lines == (*line..*line + 1)),
+            .position(|element| element.lines == (*line..*line + 1)),
         _ => None,
     };
     let leading = view.items.iter().take_while(|item| {
@@ -260,7 +306,7 @@ fn lists(
     };
     let taken: HashSet<usize> = rules.iter().filter_map(|item| item.line()).collect();
     let first = match own {
-        Some(element) => Made::Lines(bytes[element.bytes.clone()].to_vec()),
+        Some(nth) => Made::Lines(nth, bytes[elements[nth].bytes.clone()].to_vec()),
         None => {
             let mut texts: Vec<String> = rules
                 .iter()
@@ -338,14 +384,17 @@ impl Writing<'_> {
                 .filter(|(_, item)| matches!(item, Item::Line(_)))
                 .filter_map(|(nth, _)| lines[*nth])
                 .collect();
-            let whole = |element: &&Read| element.lines.clone().eq(stood.iter().copied());
-            if let Some(element) = self
+            let whole = |element: &Read| element.lines.clone().eq(stood.iter().copied());
+            if let Some(nth) = self
                 .elements
                 .iter()
-                .find(whole)
+                .position(whole)
                 .filter(|_| stood.len() == group.len())
             {
-                made.push(Made::Lines(self.bytes[element.bytes.clone()].to_vec()));
+                made.push(Made::Lines(
+                    nth,
+                    self.bytes[self.elements[nth].bytes.clone()].to_vec(),
+                ));
                 continue;
             }
             let messages: Vec<Message<'_>> = items.iter().filter_map(|item| item.message(session)).collect();

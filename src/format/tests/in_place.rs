@@ -342,8 +342,6 @@ fn early(format: Format, path: &Path, bytes: &[u8], tenth: usize) -> Vec<String>
         match cut.written(&cut.sessions, |_| changed) {
             Ok(after) if after == part => {}
             Err(error) if changed && error.hint.is_some() => {}
-            // It writes a changed file without its damaged end.
-            Ok(_) if changed && format == Format::Aichat => {}
             other => {
                 let other = other.map(|after| after.len());
                 wrong.push(format!("{} at {tenth}/10: {other:?}", cut.name()));

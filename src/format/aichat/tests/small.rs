@@ -244,6 +244,21 @@ fn a_session_from_elsewhere_is_a_file_that_reads_the_same() {
 }
 
 #[test]
+fn compressed_messages_without_a_summary_are_kept() {
+    let text = PACKED.replace(
+        "- role: system\n  content: |-\n    Rules.\n\n    Summary: they talked.\n",
+        "",
+    );
+    let (read, _) = session(&text);
+    assert_eq!(returned(&read, true).unwrap(), text);
+    let more = with(&read, &[r#"{"role":"user","content":"and?"}"#]);
+    assert_eq!(
+        returned(&more, true).unwrap(),
+        format!("{text}- role: user\n  content: and?\n")
+    );
+}
+
+#[test]
 fn damage_in_one_element_leaves_the_others() {
     let damaged = PLAIN.replace("content: 'yes: \"no\"'", "content: &x yes");
     let (read, report) = session(&damaged);
@@ -255,6 +270,22 @@ fn damage_in_one_element_leaves_the_others() {
     );
     assert_eq!(shown(&read).len(), 3);
     assert_eq!(returned(&read, false).unwrap(), damaged);
+    // A change keeps what it cannot read, after the element before it.
+    let more = with(&read, &[r#"{"role":"user","content":"and?"}"#]);
+    let added = "- role: user\n  content: and?\n";
+    assert_eq!(
+        returned(&more, true).unwrap(),
+        damaged.replace("data_urls:", &format!("{added}data_urls:"))
+    );
+    let ids: Vec<_> = read.messages().filter_map(|(line, _)| read.id(line)).collect();
+    let drop = format!(
+        r#"{{"type":"compact","id":"e","at":"2026-01-01T00:00:00Z","strategy":"s","drop":[["{}","{}"]]}}"#,
+        ids[0], ids[2]
+    );
+    assert_eq!(
+        returned(&with(&read, &[&drop]), true).unwrap(),
+        "model: openai:gpt-4o\ntemperature: 0.2\nmessages:\n- role: user\n  content: &x yes\ndata_urls:\n  0a1b: ./x.png\n"
+    );
     let (read, report) = session(&PLAIN.replace("content: Be terse.", "content: 7"));
     assert_eq!((shown(&read).len(), report.findings.len()), (3, 1));
     for text in [
