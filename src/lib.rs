@@ -11,6 +11,8 @@
 //! - [`format`](mod@format) turns bytes into records and back: one file a format.
 //! - [`check`](mod@check) says what a provider takes of a conversation, and repairs it.
 //! - [`filter`] changes sessions, without input or output.
+//! - [`home`] knows where other programs keep their sessions.
+//! - [`search`] finds lines in the text of sessions.
 //! - [`tokens`] counts what text and messages cost.
 //! - [`store`] keeps sessions under a name.
 //! - [`error`] is what can go wrong, and the exit status that tells it.
@@ -26,7 +28,11 @@ pub mod filter;
 #[forbid(unsafe_code)]
 pub mod format;
 #[forbid(unsafe_code)]
+pub mod home;
+#[forbid(unsafe_code)]
 pub mod model;
+#[forbid(unsafe_code)]
+pub mod search;
 // Denied here too, but for the one file that asks the kernel for leases: `store/lease.rs`.
 pub mod store;
 #[forbid(unsafe_code)]

@@ -244,6 +244,8 @@ fn layers_know_only_those_below() {
         ("tokens", &["model", "error"]),
         ("check", &["format", "model", "error"]),
         ("filter", &["check", "format", "tokens", "model", "error"]),
+        ("search", &["filter", "model", "error"]),
+        ("home", &["format", "model", "error"]),
         ("store", &["format", "model", "error"]),
     ]);
     let mut wrong = Vec::new();

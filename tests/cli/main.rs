@@ -4,6 +4,7 @@
 #[macro_use]
 mod env;
 
+mod agents;
 mod alias;
 mod append;
 mod ask;
@@ -75,6 +76,7 @@ mod salvage;
 #[path = "../sample_data.rs"]
 mod sample_data;
 mod screens;
+mod search;
 mod select;
 mod sessions;
 mod show;

@@ -38,9 +38,7 @@ fn names_of_other_programs_run_the_command() {
 fn a_word_of_another_program_leads_to_a_command() {
     let env = Env::new();
     for (word, hint) in [
-        ("search", "convo show --full @all | grep TEXT"),
-        ("grep", "convo show --full @all | grep TEXT"),
-        ("find", "convo show --full @all | grep TEXT"),
+        ("rg", "convo search"),
         ("mv", "convo title"),
         ("stats", "convo count"),
         ("wc", "convo count"),
@@ -66,8 +64,8 @@ fn a_word_of_another_program_leads_to_a_command() {
 #[test]
 fn a_plugin_takes_precedence_over_the_hint() {
     let env = Env::new();
-    program(&env, "convo-search", "#!/bin/sh\necho found\n");
-    env.run(&["search"]).fine().gives("found\n");
+    program(&env, "convo-stats", "#!/bin/sh\necho found\n");
+    env.run(&["stats"]).fine().gives("found\n");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use crate::args::{ALL, Global, Input};
 use crate::config::{self, Config, home, variable};
+use crate::homes::names;
 pub use crate::input::open::{Opened, refuse_terminal};
 pub use crate::input::source::{
     SPARES, certain_format, convert, detect_file, from_hint, head, neighbor, unwrapped,
@@ -12,12 +13,13 @@ use crate::programs::counter_program;
 use crate::programs::hooks::{self, Hooks};
 use crate::terminal::palette::Palette;
 use convo::error::{Error, Kind, Place, Result};
+use convo::home::Mark;
 use convo::model::key::Chance;
 use convo::model::time::Clock;
 use convo::store::{EXACTLY, Store};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 /// What a run knows.
@@ -41,6 +43,8 @@ pub struct Context {
     hooks: Option<Box<Hooks>>,
     colors: Option<BTreeMap<String, String>>,
     store: OnceLock<Store>,
+    /// Files of running sessions that operands named.
+    running: RwLock<Vec<(PathBuf, Mark)>>,
 }
 
 impl Context {
@@ -98,6 +102,7 @@ impl Context {
             hooks: hooks.map(|hooks| Box::new(Hooks::new(hooks, hook_timeout.unwrap_or(hooks::TIMEOUT)))),
             colors: config.colors,
             store: OnceLock::new(),
+            running: RwLock::default(),
         })
     }
 
@@ -171,11 +176,67 @@ impl Context {
         self.ask_with.as_deref()
     }
 
+    /// Classifies an operand. The name of a session in a home is its file.
+    pub fn input(&self, operand: &str) -> Result<Input> {
+        let input = Input::of(operand);
+        if matches!(&input, Input::Path(path) if path.exists()) {
+            return Ok(input);
+        }
+        let Some(meant) = names::resolve(self, operand)? else {
+            return Ok(input);
+        };
+        if let Some(mark) = meant.mark {
+            let mut running = self.running.write().unwrap_or_else(PoisonError::into_inner);
+            running.push((meant.path.clone(), mark));
+        }
+        Ok(Input::Path(meant.path))
+    }
+
+    /// Classifies operands; none is standard input.
+    pub fn each_input(&self, operands: &[String]) -> Result<Vec<Input>> {
+        match operands {
+            [] => Ok(vec![Input::Stdin]),
+            operands => operands.iter().map(|operand| self.input(operand)).collect(),
+        }
+    }
+
+    /// A path; the name of a session in a home is its file.
+    pub fn path(&self, path: &Path) -> Result<PathBuf> {
+        match path
+            .to_str()
+            .filter(|_| !path.exists())
+            .map(|name| self.input(name))
+        {
+            Some(Ok(Input::Path(path))) => Ok(path),
+            Some(Err(error)) => Err(error),
+            _ => Ok(path.to_path_buf()),
+        }
+    }
+
+    /// Refuses to change a file of a home whose session is running; `force` changes one that only changed just now.
+    pub fn refuse_running(&self, path: &Path, force: bool) -> Result<()> {
+        let running = self.running.read().unwrap_or_else(PoisonError::into_inner);
+        let mark = running
+            .iter()
+            .find(|(known, _)| known == path)
+            .map(|(_, mark)| *mark);
+        match mark.filter(|mark| *mark == Mark::Process || !force) {
+            None => Ok(()),
+            Some(mark) => {
+                let error = Error::new(Kind::Locked, format!("session is running: {}", mark.name()));
+                Err(named(error, &path_name(path)).hint("end the program, or print the result without -i"))
+            }
+        }
+    }
+
     /// Classifies operands; none is standard input, and `@all` every session of the store.
     pub fn inputs(&self, operands: &[String]) -> Result<Vec<Input>> {
         let mut inputs = Vec::new();
-        for input in Input::all(operands) {
-            match input {
+        if operands.is_empty() {
+            return Ok(vec![Input::Stdin]);
+        }
+        for operand in operands {
+            match self.input(operand)? {
                 Input::Name(name) if name == ALL => {
                     let store = self.store()?;
                     let mut ids: Vec<String> = store.ids()?.into_iter().map(|entry| entry.id).collect();

@@ -96,15 +96,8 @@ impl Title {
         }
         let found = |text: String, from| Some(Title { text, from });
         let mut command = None;
-        for (index, traits) in session.messages() {
-            if traits.role != Role::User || traits.category == Category::Context {
-                continue;
-            }
-            debug_assert!(matches!(session.class(index), Class::Message(_)));
-            let record = session.record(index);
-            let Some(message) = record.message() else { continue };
-            let text = message.text();
-            if let Some(line) = question(&text) {
+        for text in texts(session) {
+            if let Some(line) = question(&text).and_then(first_line) {
                 return found(line.to_string(), TitleSource::Question);
             }
             command = command.or_else(|| typed_command(&text));
@@ -117,9 +110,30 @@ impl Title {
         }
         found(command?, TitleSource::Question)
     }
+
+    /// The first question that a person asked, complete.
+    pub fn question(session: &Session) -> Option<String> {
+        texts(session).find_map(|text| question(&text).map(str::to_string))
+    }
 }
 
-/// The first line that a person wrote in a message.
+/// The texts of the user's messages.
+fn texts(session: &Session) -> impl Iterator<Item = String> + '_ {
+    session.messages().filter_map(|(index, traits)| {
+        if traits.role != Role::User || traits.category == Category::Context {
+            return None;
+        }
+        debug_assert!(matches!(session.class(index), Class::Message(_)));
+        let record = session.record(index);
+        Some(record.message()?.text().into_owned())
+    })
+}
+
+fn first_line(text: &str) -> Option<&str> {
+    text.lines().map(str::trim).find(|line| !line.is_empty())
+}
+
+/// What a person wrote in a message.
 fn question(text: &str) -> Option<&str> {
     let mut rest = text.trim();
     if let Some(at) = rest.find(REQUEST) {
@@ -132,7 +146,7 @@ fn question(text: &str) -> Option<&str> {
     if is_wrapper || rest == "Warmup" || is_command(rest) {
         return None;
     }
-    rest.lines().map(str::trim).find(|line| !line.is_empty())
+    Some(rest).filter(|rest| !rest.is_empty())
 }
 
 /// What follows the element of a program at the start of a text. An element without end takes all of it.

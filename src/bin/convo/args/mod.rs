@@ -2,6 +2,7 @@
 
 mod amounts;
 mod following;
+mod scope;
 mod selecting;
 mod times;
 
@@ -14,10 +15,11 @@ use convo::format::Format;
 use convo::model::memory::Memory;
 use convo::tokens::Tokenizer;
 pub use following::Following;
+pub use scope::{Scope, of_format, project_of};
 pub use selecting::{Selecting, category};
 use std::path::PathBuf;
 use std::time::Duration;
-pub use times::{TimeOptions, TimeStyle, When, when};
+pub use times::{TimeOptions, TimeStyle};
 
 // Options of every command. A doc comment would become the description of each command that flattens them.
 #[derive(Args, Clone, Debug, Default)]
@@ -236,15 +238,6 @@ impl Input {
         }
     }
 
-    /// Classifies the operands; none is standard input.
-    pub fn all(operands: &[String]) -> Vec<Input> {
-        if operands.is_empty() {
-            vec![Input::Stdin]
-        } else {
-            operands.iter().map(|o| Input::of(o)).collect()
-        }
-    }
-
     /// The name in messages.
     pub fn label(&self) -> String {
         match self {
@@ -371,7 +364,6 @@ mod tests {
         for path in ["./chat", "a/b", "x.jsonl", "notes.md", "../x"] {
             assert_eq!(Input::of(path), Input::Path(path.into()));
         }
-        assert_eq!(Input::all(&[]), [Input::Stdin]);
     }
 
     #[test]

@@ -155,7 +155,7 @@ impl Run for Append {
         if self.events && !self.stream {
             return Err(Error::new(Kind::Usage, "--events requires --stream").into());
         }
-        let input = Input::of(self.input.as_deref().unwrap_or("-"));
+        let input = context.input(self.input.as_deref().unwrap_or("-"))?;
         // What is hidden in a log stays in it: an addition settles nothing.
         let edit = Edit {
             full_log: true,

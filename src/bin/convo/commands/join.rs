@@ -68,7 +68,7 @@ impl Run for Join {
         }
         let inputs = match self.through {
             Some(_) => Vec::new(),
-            None => Input::all(&self.inputs),
+            None => context.each_input(&self.inputs)?,
         };
         let writing = self.writing.settle(&inputs, &self.reading)?;
         let (sessions, mut order, is_stored) = self.read(context)?;
@@ -122,7 +122,7 @@ impl Join {
     fn read(&self, context: &Context) -> anyhow::Result<(Vec<Session>, Order, bool)> {
         let inputs = match (&self.through, &self.inputs[..]) {
             (Some(_), []) => Vec::new(),
-            (_, inputs) => Input::all(inputs),
+            (_, inputs) => context.each_input(inputs)?,
         };
         let alone = match (&self.through, &inputs[..]) {
             (Some(last), []) => Some((last.as_str(), Reach::Back)),

@@ -1,5 +1,6 @@
 //! Table of the commands: one file per command, which does not know the others.
 
+mod agents;
 mod alias;
 mod append;
 mod ask;
@@ -23,6 +24,7 @@ mod new;
 mod plugins;
 mod remove;
 mod restore;
+mod search;
 mod show;
 mod split;
 mod summarize;
@@ -92,6 +94,8 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
 pub const ALL: &[Verb] = &[
     verb::<migrate::Migrate>("migrate", Group::Inspect, false),
     verb::<list::List>("list", Group::Inspect, false),
+    verb::<search::Search>("search", Group::Inspect, false),
+    verb::<agents::Agents>("agents", Group::Inspect, false),
     verb::<show::Show>("show", Group::Inspect, false),
     verb::<count::Count>("count", Group::Inspect, false),
     verb::<detect::Detect>("detect", Group::Inspect, false),
@@ -124,7 +128,9 @@ pub const ALL: &[Verb] = &[
 ];
 
 /// Other names of commands, which the help does not list.
-const SYNONYMS: [(&str, &str); 7] = [
+const SYNONYMS: [(&str, &str); 9] = [
+    ("grep", "search"),
+    ("find", "search"),
     ("rename", "title"),
     ("import", "migrate"),
     ("export", "cat"),

@@ -69,11 +69,11 @@ impl Run for Restore {
         if self.list {
             context.output.speak_json(self.changing.json);
             return match &self.input {
-                Some(input) => self.events(context, &Input::of(input)),
+                Some(input) => self.events(context, &context.input(input)?),
                 None => self.removed(context),
             };
         }
-        let input = Input::of(self.input.as_deref().unwrap_or("-"));
+        let input = context.input(self.input.as_deref().unwrap_or("-"))?;
         let edit = Edit {
             full_log: self.log,
             ..Edit::new(&self.reading, &self.changing)

@@ -1,7 +1,7 @@
 //! `tag`: adds, removes and lists tags of sessions.
 
 use super::Run;
-use crate::args::{Counting, EditArgs, Input, InputArgs, TimeOptions};
+use crate::args::{Counting, EditArgs, InputArgs, TimeOptions};
 use crate::context::Context;
 use crate::edit::{self, Edit};
 use crate::input::each_session;
@@ -57,7 +57,7 @@ impl Run for Tag {
         let changes: Result<Vec<TagChange>, Error> =
             changes.iter().map(|change| tag_change(change)).collect();
         let changes = changes?;
-        let (inputs, reading) = ([Input::of(input)], InputArgs::default());
+        let (inputs, reading) = ([context.input(input)?], InputArgs::default());
         if !changes.is_empty() {
             let args = EditArgs {
                 json: self.json,

@@ -1,7 +1,7 @@
 //! `title`: prints or sets the title of a session.
 
 use super::Run;
-use crate::args::{EditArgs, Input, InputArgs};
+use crate::args::{EditArgs, InputArgs};
 use crate::context::Context;
 use crate::edit::{self, Edit};
 use crate::input::{each_session, each_session_and_format};
@@ -37,7 +37,7 @@ pub struct Title {
 
 impl Run for Title {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        let inputs = [Input::of(&self.input)];
+        let inputs = [context.input(&self.input)?];
         if let Some(text) = &self.text {
             let edit = Edit::new(&self.reading, &self.changing);
             edit::run(context, &inputs, edit, |session, stamps| {
@@ -76,7 +76,7 @@ impl Run for Title {
 impl Title {
     /// Checks that a file has the title: not every format has a place for one.
     fn verify(&self, context: &Context, title: &str) -> anyhow::Result<()> {
-        let inputs = [Input::of(&self.input)];
+        let inputs = [context.input(&self.input)?];
         each_session_and_format(context, &inputs, &self.reading, |label, format, session| {
             if session.header_text(metadata::TITLE).unwrap_or_default() == title {
                 return Ok(());

@@ -191,6 +191,11 @@ fn with_values(arg: Arg, verb: &str, global: &Global, words: &[OsString]) -> Arg
         }
         "INPUT" if positional => arg.add(ArgValueCompleter::new(move |word: &OsStr| {
             let mut found = beginning(word, names(&global));
+            // Those of homes are offered to those who begin the name of a program.
+            if let Some(word) = word.to_str().filter(|word| !word.is_empty()) {
+                let homes = crate::homes::names::offered(word, OFFERED).into_iter();
+                found.extend(beginning(OsStr::new(word), homes.map(Candidate::new).collect()));
+            }
             found.extend(files(word));
             in_order(found)
         })),

@@ -3,8 +3,8 @@
 /// Words that are not commands, each with the hint for them. A plugin of that name takes precedence.
 const HINTS: [(&[&str], &str); 23] = [
     (
-        &["search", "grep", "find", "rg"],
-        "search the text of sessions with: convo show --full @all | grep TEXT",
+        &["rg", "ag", "ack"],
+        "search the text of sessions with: convo search",
     ),
     (
         &["mv"],

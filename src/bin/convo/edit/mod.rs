@@ -113,6 +113,7 @@ fn in_place(context: &Context, path: &Path, edit: &Edit<'_>, plan: Planner<'_>) 
     let input = Input::Path(path.to_path_buf());
     let label = input.label();
     let refused = |error| named(error, &label);
+    context.refuse_running(path, edit.args.force)?;
     let mut options = Rewrite {
         lock_timeout: context.lock_timeout(),
         ..Rewrite::default()

@@ -5,6 +5,7 @@ pub mod file_discovery;
 pub mod follow;
 pub mod open;
 pub mod opencode_dir;
+pub mod quiet;
 mod reading;
 pub mod regular;
 pub mod selection;

@@ -19,10 +19,11 @@ pub enum Ink {
     Emphasis,
     Code,
     Link,
+    Match,
 }
 
 /// The roles, by their names in the table `[colors]` of the configuration, with their defaults.
-const ROLES: [(Ink, &str, &str); 13] = [
+const ROLES: [(Ink, &str, &str); 14] = [
     (Ink::User, "user", "1;32"),
     (Ink::Assistant, "assistant", "1;34"),
     (Ink::Tool, "tool", "36"),
@@ -36,6 +37,7 @@ const ROLES: [(Ink, &str, &str); 13] = [
     (Ink::Emphasis, "emphasis", "3"),
     (Ink::Code, "code", "36"),
     (Ink::Link, "link", "4"),
+    (Ink::Match, "match", "1;31"),
 ];
 
 /// Words of a color in the configuration.

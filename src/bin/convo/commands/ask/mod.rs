@@ -94,7 +94,7 @@ fn program(text: &str) -> Result<Named, String> {
 impl Run for Ask {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.changing.json);
-        let input = Input::of(&self.input);
+        let input = context.input(&self.input)?;
         let edit = Edit {
             full_log: true,
             append_only: true,

@@ -1,8 +1,11 @@
 //! The columns of the list, and the keys by which it is sorted.
 
 use super::row::Row;
+use crate::homes;
+use crate::output::path_name;
 use crate::terminal::table::{Cell, Column};
 use clap::ValueEnum;
+use convo::home::Kind;
 use convo::model::time;
 
 /// A column.
@@ -10,9 +13,11 @@ use convo::model::time;
 pub enum Key {
     Id,
     ShortId,
+    Name,
     Title,
     Messages,
     Tokens,
+    #[value(alias = "bytes")]
     Size,
     Project,
     Cwd,
@@ -20,10 +25,26 @@ pub enum Key {
     Model,
     Format,
     Created,
+    #[value(alias = "age")]
     Updated,
     Aliases,
     Tags,
+    Running,
+    Archived,
+    Due,
+    Subagents,
+    Path,
 }
+
+/// The columns of sessions in homes, when piped and on a terminal.
+pub const HOMES: [Key; 6] = [
+    Key::Name,
+    Key::Messages,
+    Key::Updated,
+    Key::Size,
+    Key::Project,
+    Key::Title,
+];
 
 /// The columns when piped. A further value is the health of the summarizer.
 pub const PIPED: [Key; 4] = [Key::Id, Key::Messages, Key::Updated, Key::Title];
@@ -51,6 +72,7 @@ impl Key {
     pub fn column(self, chosen: bool) -> Column {
         let column = match self {
             Key::Id | Key::ShortId => Column::text("ID"),
+            Key::Name => Column::text("NAME"),
             Key::Title => Column::rest("TITLE"),
             Key::Messages => Column::number("MSGS").needs_width(45),
             Key::Tokens => Column::number("TOKENS").needs_width(60),
@@ -64,6 +86,11 @@ impl Key {
             Key::Updated => Column::dim("UPDATED").needs_width(32),
             Key::Aliases => Column::text("ALIASES"),
             Key::Tags => Column::text("TAGS"),
+            Key::Running => Column::text("RUNNING"),
+            Key::Archived => Column::text("ARCHIVED"),
+            Key::Due => Column::dim("DUE"),
+            Key::Subagents => Column::number("SUBAGENTS"),
+            Key::Path => Column::dim("PATH"),
         };
         match chosen {
             true => column.needs_width(0),
@@ -75,6 +102,8 @@ impl Key {
     pub fn cell(self, row: &Row, is_terminal: bool) -> Cell {
         let text = |text: Option<&str>| Cell::Text(text.unwrap_or_default().to_string());
         let overview = &row.overview;
+        let home = row.home.as_deref();
+        let yes = |is_so: bool| if is_so { "yes" } else { "no" };
         match self {
             Key::Id => Cell::Id {
                 id: row.id.clone(),
@@ -89,10 +118,12 @@ impl Key {
                 depth: row.depth,
             },
             Key::ShortId => text(Some(&row.short)),
+            Key::Name => text(Some(&row.name(is_terminal))),
             Key::Title => Cell::Text(row.title(is_terminal)),
-            Key::Messages => Cell::Number(Some(overview.view)),
+            Key::Messages => Cell::Number(Some(row.messages())),
             Key::Tokens => Cell::Number(overview.tokens.as_ref().map(|(tokens, _)| *tokens)),
             Key::Size => Cell::Bytes(row.bytes),
+            Key::Project if row.home.is_some() && !is_terminal => text(overview.cwd.as_deref().or(Some("-"))),
             Key::Project => text(row.project()),
             Key::Cwd => text(overview.cwd.as_deref()),
             Key::Program => text(row.program()),
@@ -102,6 +133,11 @@ impl Key {
             Key::Updated => Cell::Time(overview.updated.clone()),
             Key::Aliases => Cell::Text(row.aliases.join(",")),
             Key::Tags => Cell::Text(overview.tags.join(",")),
+            Key::Running => text(home.map(|home| yes(home.session.running.is_some()))),
+            Key::Archived => text(home.map(|home| yes(home.session.transcript.kind == Kind::Archived))),
+            Key::Due => Cell::Time(home.and_then(|home| homes::shown(home.session.due?))),
+            Key::Subagents => Cell::Number(home.map(|home| home.session.subagents)),
+            Key::Path => text(home.map(|home| path_name(home.session.path())).as_deref()),
         }
     }
 }
@@ -119,11 +155,13 @@ enum SortKey {
     Created,
     Messages,
     Tokens,
+    #[value(alias = "bytes")]
     Size,
     Title,
     Id,
     Project,
     Program,
+    Due,
 }
 
 /// A sort key by name; `-` before it reverses the order.
@@ -182,13 +220,18 @@ impl Sort {
         match self.key {
             SortKey::Updated => moment(&overview.updated),
             SortKey::Created => moment(&overview.created),
-            SortKey::Messages => Some(Value::Number(overview.view)),
+            SortKey::Messages => Some(Value::Number(row.messages())),
             SortKey::Tokens => overview.tokens.as_ref().map(|(tokens, _)| Value::Number(*tokens)),
             SortKey::Size => row.bytes.map(Value::Number),
             SortKey::Title => text(overview.title.as_ref().map(|title| title.text.as_str())),
             SortKey::Id => Some(Value::Text(row.id.clone())),
             SortKey::Project => text(row.project()),
             SortKey::Program => text(row.program()),
+            SortKey::Due => row
+                .home
+                .as_ref()
+                .and_then(|home| home.session.due)
+                .map(Value::Time),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! `list`: the sessions of a store, of files or of directories.
 
 mod columns;
+mod home;
 mod row;
 mod short_ids;
 
 use super::Run;
-use crate::args::{ALL, Counting, Input, InputArgs, TimeOptions, When, when};
+use crate::args::{ALL, Counting, Input, InputArgs, Scope, TimeOptions};
 use crate::context::{Context, detect_file, head, named};
 use crate::input::file_discovery::{self, Follow};
 use crate::input::{each_session_and_format, report_and_continue};
@@ -44,7 +45,9 @@ use std::path::Path;
   convo list --since 2026-11-01 --json
   convo list --json | jq -r 'select(.view > 100).id'
   convo list ./session.json                     the sessions of a file
-  convo list ~/.codex/sessions                  the sessions of a directory")]
+  convo list ~/.codex/sessions                  the sessions of a directory
+  convo list --agents --project .               what every program keeps of this project
+  convo list --agents --columns due,name --sort due | head -3")]
 pub struct List {
     /// Sessions, files or directories [default: the store]
     #[arg(value_name = "INPUT")]
@@ -64,21 +67,20 @@ pub struct List {
         help_heading = "Filter"
     )]
     offset: u64,
-    /// List sessions changed since WHEN: 12h, 7d, 2w, 2026-11-01
+    /// List the sessions that other programs keep on this machine
     ///
-    /// A duration before now, a date (its start in the local time zone) or an RFC 3339 time. The time of a session is
-    /// that of its newest record; sessions without a time are not listed.
-    #[arg(long, alias = "newer-than", value_name = "WHEN", value_parser = when, help_heading = "Filter")]
-    since: Option<When>,
-    /// List sessions last changed before WHEN
-    #[arg(long, alias = "older-than", value_name = "WHEN", value_parser = when, help_heading = "Filter")]
-    until: Option<When>,
-    /// List sessions of this project: directory or its last part
-    ///
-    /// The working directory that a session recorded has this last part, or is this directory or one below. A directory
-    /// contains a slash; `.` is the current one.
-    #[arg(long, value_name = "DIR", help_heading = "Filter", value_hint = clap::ValueHint::DirPath)]
-    project: Option<String>,
+    /// Of every program in `convo agents`. On a terminal, `*` marks a running session and `!` one that its program may
+    /// delete within 7 days. Messages include those that are not in the view.
+    #[arg(long, conflicts_with_all = ["inputs", "tag", "tree", "tokens", "tokenizer"], help_heading = "Input")]
+    agents: bool,
+    /// With --agents, also list sessions of subagents
+    #[arg(long, requires = "agents", hide_short_help = true, help_heading = "Input")]
+    subagents: bool,
+    /// With --agents, also list sessions without messages
+    #[arg(long, requires = "agents", hide_short_help = true, help_heading = "Input")]
+    empty: bool,
+    #[command(flatten)]
+    scope: Scope,
     /// List sessions that have this tag (repeatable: all of them)
     #[arg(long, value_name = "TAG", value_parser = tag, help_heading = "Filter")]
     tag: Vec<String>,
@@ -87,8 +89,9 @@ pub struct List {
     /// Print these columns, separated by commas
     ///
     /// Columns: id, short-id, title, messages, tokens, size, project, cwd, program, model, format, created, updated,
-    /// aliases, tags. Messages and tokens are those of the view. Default: id, messages, updated, title; on a terminal,
-    /// short-id, updated, messages, tokens if known, else size, program, project, title.
+    /// aliases, tags, name; with --agents also running, archived, due, subagents, path. Messages and tokens are those of
+    /// the view. Default: id, messages, updated, title; on a terminal, short-id, updated, messages, tokens if known, else
+    /// size, program, project, title; with --agents name, messages, updated, size, project, title.
     #[arg(
         long,
         value_name = "LIST",
@@ -101,7 +104,7 @@ pub struct List {
     columns: Vec<Key>,
     /// Sort by KEY; -KEY reverses [default: -updated]
     ///
-    /// Keys: updated, created, messages, tokens, size, title, id, project, program. Sessions without a value are last.
+    /// Keys: updated, created, messages, tokens, size, title, id, project, program, due. Sessions without a value are last.
     #[arg(long, value_name = "KEY", value_parser = sort, allow_hyphen_values = true, conflicts_with = "tree", help_heading = "Output")]
     sort: Option<Sort>,
     /// Reverse the order
@@ -141,15 +144,20 @@ pub struct List {
 impl Run for List {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
-        if let Some(project) = &mut self.project
-            && (project.contains('/') || matches!(project.as_str(), "." | ".."))
-            && let Ok(absolute) = std::fs::canonicalize(&*project)
-        {
-            *project = path_name(&absolute);
-        }
+        self.scope.settle();
         let counts = self.tokens || self.counting.tokenizer.is_some();
         let reader = OverviewReader::new(context, &self.counting, counts);
-        let mut rows = self.rows(context, &reader)?;
+        let mut rows = match self.agents {
+            true => home::rows(
+                context,
+                &home::Wanted {
+                    scope: &self.scope,
+                    subagents: self.subagents,
+                    empty: self.empty,
+                },
+            )?,
+            false => self.rows(context, &reader)?,
+        };
         let is_terminal = output::columns().is_some() && !self.null && !self.json;
         if is_terminal || self.columns.contains(&Key::ShortId) {
             shorten(&mut rows);
@@ -158,7 +166,10 @@ impl Run for List {
         let seconds = time::seconds(&now);
         rows.retain(|row| self.fits(row, seconds));
         name_aliases(context, &mut rows);
-        let is_tree = self.tree || (is_terminal && self.sort.is_none() && !self.reverse);
+        for row in &mut rows {
+            row.mark = row.home.as_ref().map_or("", |home| home.mark(seconds));
+        }
+        let is_tree = self.tree || (is_terminal && self.sort.is_none() && !self.reverse && !self.agents);
         rows = self.sort.unwrap_or(Sort::NEWEST).apply(rows, self.reverse);
         if is_tree || self.json {
             rows = arrange(rows, is_tree);
@@ -175,6 +186,7 @@ impl Run for List {
         }
         let keys = match (self.columns.is_empty(), is_terminal) {
             (false, _) => self.columns.clone(),
+            (true, _) if self.agents => columns::HOMES.to_vec(),
             (true, true) => columns::shown(&rows),
             (true, false) => columns::PIPED.to_vec(),
         };
@@ -210,7 +222,7 @@ fn tag(text: &str) -> Result<String, String> {
 
 /// The totals.
 fn footer(rows: &[Row], found: usize, times: &Times) -> String {
-    let messages: u64 = rows.iter().map(|row| row.overview.view).sum();
+    let messages: u64 = rows.iter().map(Row::messages).sum();
     let tokens: u64 = rows
         .iter()
         .filter_map(|row| Some(row.overview.tokens.as_ref()?.0))
@@ -315,7 +327,7 @@ impl List {
             }
             return Ok(rows);
         }
-        let inputs = Input::all(&self.inputs);
+        let inputs = context.each_input(&self.inputs)?;
         for input in &inputs {
             let done = match input {
                 Input::Path(path) if path.is_dir() => self.folder(context, reader, path, &mut rows),
@@ -354,25 +366,14 @@ impl List {
         })
     }
 
-    /// Whether the filters select a session. One without a time has none that could be compared.
+    /// Whether the filters select a session.
     fn fits(&self, row: &Row, now: Option<i64>) -> bool {
-        let tags = &row.overview.tags;
-        if self
-            .project
-            .as_deref()
-            .is_some_and(|project| !row.is_of_project(project))
-            || !self.tag.iter().all(|tag| tags.contains(tag))
-        {
-            return false;
-        }
-        if self.since.is_none() && self.until.is_none() {
-            return true;
-        }
-        let time = row.overview.updated.as_deref().and_then(time::seconds);
-        now.zip(time).is_some_and(|(now, time)| {
-            self.until.is_none_or(|until| until.is_after(time, now))
-                && self.since.is_none_or(|since| !since.is_after(time, now))
-        })
+        let overview = &row.overview;
+        let updated = overview.updated.as_deref().and_then(time::seconds);
+        self.scope.has_program(row.program())
+            && self.scope.has_project(overview.cwd.as_deref())
+            && self.tag.iter().all(|tag| overview.tags.contains(tag))
+            && self.scope.has_time(updated, now)
     }
 
     /// The rows between `--offset` and `--limit`.

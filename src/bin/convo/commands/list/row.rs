@@ -1,5 +1,7 @@
 //! A session of the list.
 
+use super::home::Facts;
+use crate::args::{of_format, project_of};
 use crate::terminal::session_tree::Node;
 use crate::terminal::time_format::machine;
 use convo::filter::overview::Overview;
@@ -31,6 +33,8 @@ pub struct Row {
     /// The short id, and how many bytes of it no other session starts with.
     pub short: String,
     pub unique: usize,
+    /// What marks it on a terminal.
+    pub mark: &'static str,
     /// Depth in the tree.
     pub depth: usize,
     /// Position in the chain.
@@ -38,6 +42,8 @@ pub struct Row {
     pub aliases: Vec<String>,
     /// Format of the input.
     pub input: &'static str,
+    /// Of a session in the home of another program.
+    pub home: Option<Box<Facts>>,
 }
 
 impl Row {
@@ -50,16 +56,17 @@ impl Row {
             bytes: None,
             short: String::new(),
             unique: 0,
+            mark: "",
             depth: 0,
             aliases: Vec::new(),
             input,
+            home: None,
         }
     }
 
     /// The last part of the working directory.
     pub fn project(&self) -> Option<&str> {
-        let cwd = self.overview.cwd.as_deref()?.trim_end_matches(['/', '\\']);
-        cwd.rsplit(['/', '\\']).next().filter(|name| !name.is_empty())
+        project_of(self.overview.cwd.as_deref())
     }
 
     /// The format of the session before it was imported, else that of the input.
@@ -69,8 +76,11 @@ impl Row {
 
     /// The program that wrote the session, if its format says so.
     pub fn program(&self) -> Option<&str> {
+        if let Some(home) = &self.home {
+            return Some(home.program);
+        }
         let format = Some(self.format()).filter(|format| !COMMON.contains(format))?;
-        Some(format.strip_suffix("-export").unwrap_or(format))
+        Some(of_format(format))
     }
 
     /// The session that contains this one as a branch, a subagent or a part.
@@ -80,19 +90,28 @@ impl Row {
         parent.filter(|_| lineage != Some("fork"))
     }
 
-    /// Whether its project is this one: the last part of the working directory, or a directory above it.
-    pub fn is_of_project(&self, project: &str) -> bool {
-        if !project.contains('/') {
-            return self.project() == Some(project);
-        }
-        let cwd = self.overview.cwd.as_deref();
-        let below = cwd.and_then(|cwd| cwd.strip_prefix(project.trim_end_matches('/')));
-        below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
-    }
-
     /// Status of the summarizer, unless it is healthy.
     pub fn ailing(&self, now: &str) -> Option<State> {
         Some(self.overview.health.state(now)).filter(|state| *state != State::Healthy)
+    }
+
+    /// The name by which commands read it; on a terminal with a short id, and marked if it is running or about to be
+    /// deleted.
+    pub fn name(&self, is_terminal: bool) -> String {
+        match &self.home {
+            Some(home) if is_terminal => format!("{}:{}{}", home.program, self.short, self.mark),
+            Some(home) => home.name.clone(),
+            None if is_terminal => self.short.clone(),
+            None => self.id.clone(),
+        }
+    }
+
+    /// How many messages it has: those of the view, or all of a session in a home.
+    pub fn messages(&self) -> u64 {
+        match &self.home {
+            Some(home) => home.session.overview.messages,
+            None => self.overview.view,
+        }
     }
 
     /// The title; in the tree of a terminal with what the session is to the one above.
@@ -123,6 +142,9 @@ impl Row {
 
     /// The session as an object.
     pub fn object(&self, now: &str) -> String {
+        if let Some(home) = &self.home {
+            return home.object();
+        }
         let overview = &self.overview;
         let time = |time: &Option<String>| time.as_deref().map(machine);
         let title = overview.title.as_ref();

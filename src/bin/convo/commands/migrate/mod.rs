@@ -232,7 +232,9 @@ impl Migrate {
                     sources.push(Source::Stored(id));
                     continue;
                 }
-                Ok(None) => file_discovery::files(path, !self.no_recursive, follow),
+                Ok(None) => context
+                    .path(path)
+                    .and_then(|path| file_discovery::files(&path, !self.no_recursive, follow)),
                 Err(error) => Err(error),
             };
             match found {

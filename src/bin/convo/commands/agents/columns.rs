@@ -1,0 +1,199 @@
+//! The columns of the list of homes.
+
+use crate::homes::{HomeSession, Listing, seconds, shown};
+use crate::output::path_name;
+use crate::terminal::table::{Cell, Column};
+use clap::ValueEnum;
+use convo::home::{Kind, Retention, WEEK};
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Key {
+    Program,
+    Sessions,
+    Bytes,
+    Newest,
+    Retention,
+    Root,
+    Readable,
+    Reason,
+    Empty,
+    Subagents,
+    Orphans,
+    Oldest,
+    Running,
+    Setting,
+    Value,
+    By,
+    Due,
+    Overdue,
+}
+
+/// The columns if none are chosen.
+pub const DEFAULT: [Key; 6] = [
+    Key::Program,
+    Key::Sessions,
+    Key::Bytes,
+    Key::Newest,
+    Key::Retention,
+    Key::Root,
+];
+
+/// A home.
+pub struct Row {
+    pub program: &'static str,
+    pub root: String,
+    pub reason: Option<String>,
+    /// None: in a database that is not read.
+    pub sessions: Option<u64>,
+    empty: u64,
+    subagents: u64,
+    orphans: u64,
+    bytes: u64,
+    /// Times of the newest and the oldest session, in seconds since 1970.
+    newest: Option<i64>,
+    oldest: Option<i64>,
+    running: u64,
+    retention: Option<Retention>,
+    /// When each session may be deleted, in seconds since 1970.
+    pub due: Vec<i64>,
+    now: i64,
+}
+
+impl Row {
+    /// Of a home, at this time.
+    pub fn new(listing: &Listing, now: i64) -> Row {
+        let own = |session: &&HomeSession| !session.is_subagent();
+        let is_empty = |session: &HomeSession| session.overview.messages == 0;
+        let sessions: Vec<&HomeSession> = listing.sessions.iter().filter(own).collect();
+        let full = || sessions.iter().filter(|session| !is_empty(session));
+        let count = |count: usize| count as u64;
+        let files = &listing.files.transcripts;
+        let transcripts = files
+            .iter()
+            .filter(|file| matches!(file.kind, Kind::Session | Kind::Archived));
+        let is_read = listing.home.program.format.is_some();
+        let times: Vec<i64> = match is_read {
+            true => full().map(|session| session.updated()).collect(),
+            false => transcripts.clone().map(|file| seconds(file.modified)).collect(),
+        };
+        let subagents = listing
+            .sessions
+            .iter()
+            .filter(|session| session.is_subagent())
+            .count();
+        let has_files = files.iter().any(|file| file.kind != Kind::Database);
+        Row {
+            program: listing.home.program.name,
+            root: path_name(&listing.home.root),
+            reason: listing.reason(),
+            sessions: match (is_read, has_files || files.is_empty()) {
+                (true, _) => Some(count(full().count())),
+                (false, true) => Some(count(transcripts.clone().count())),
+                (false, false) => None,
+            },
+            empty: count(sessions.iter().filter(|session| is_empty(session)).count()),
+            // Those in files of their own, and those in the files of sessions.
+            subagents: count(subagents) + inner(listing),
+            orphans: listing.orphans,
+            bytes: transcripts.map(|file| file.bytes).sum(),
+            newest: times.iter().max().copied(),
+            oldest: times.iter().min().copied(),
+            running: count(full().filter(|session| session.running.is_some()).count()),
+            retention: listing.retention.clone(),
+            due: full().filter_map(|session| session.due).collect(),
+            now,
+        }
+    }
+
+    fn due_within(&self, seconds: i64) -> u64 {
+        let is_due = |due: &&i64| **due > self.now && **due <= self.now.saturating_add(seconds);
+        self.due.iter().filter(is_due).count() as u64
+    }
+
+    fn overdue(&self) -> u64 {
+        self.due.iter().filter(|due| **due <= self.now).count() as u64
+    }
+
+    /// The home as an object.
+    pub fn object(&self) -> String {
+        let retention = self.retention.as_ref();
+        serde_json::json!({
+            "schema": "convo.agent/1", "program": self.program, "root": self.root,
+            "readable": self.reason.is_none(), "reason": self.reason, "sessions": self.sessions,
+            "empty": self.empty, "subagents": self.subagents, "orphans": self.orphans, "bytes": self.bytes,
+            "newest": self.newest.and_then(shown), "oldest": self.oldest.and_then(shown), "running": self.running,
+            "retention": retention.map(Retention::shown), "retention_setting": retention.map(|own| own.setting),
+            "retention_value": retention.and_then(|own| own.value.as_deref()),
+            "retention_by": retention.map(|own| own.by), "due_7d": self.due_within(WEEK), "overdue": self.overdue(),
+        })
+        .to_string()
+    }
+}
+
+/// Subagents in the files of sessions.
+fn inner(listing: &Listing) -> u64 {
+    let files = |id: &str| {
+        let is_of = |session: &&HomeSession| session.parent.as_deref() == Some(id);
+        listing.sessions.iter().filter(is_of).count() as u64
+    };
+    let own = listing.sessions.iter().filter(|session| !session.is_subagent());
+    own.map(|session| session.subagents - files(&session.id).min(session.subagents))
+        .sum()
+}
+
+impl Key {
+    /// The column of the table.
+    pub fn column(self) -> Column {
+        match self {
+            Key::Program => Column::text("PROGRAM"),
+            Key::Sessions => Column::number("SESSIONS"),
+            Key::Bytes => Column::number("SIZE"),
+            Key::Newest => Column::dim("NEWEST"),
+            Key::Retention => Column::text("KEEPS"),
+            Key::Root => Column::path("ROOT"),
+            Key::Readable => Column::text("READABLE"),
+            Key::Reason => Column::text("REASON"),
+            Key::Empty => Column::number("EMPTY"),
+            Key::Subagents => Column::number("SUBAGENTS"),
+            Key::Orphans => Column::number("ORPHANS"),
+            Key::Oldest => Column::dim("OLDEST"),
+            Key::Running => Column::number("RUNNING"),
+            Key::Setting => Column::text("SETTING"),
+            Key::Value => Column::text("VALUE"),
+            Key::By => Column::text("BY"),
+            Key::Due => Column::number("DUE"),
+            Key::Overdue => Column::number("OVERDUE"),
+        }
+    }
+
+    /// The value of a home.
+    pub fn cell(self, row: &Row, is_terminal: bool) -> Cell {
+        let text = |text: Option<&str>| Cell::Text(text.unwrap_or("-").to_string());
+        let number = |number: u64| Cell::Number(Some(number));
+        let retention = row.retention.as_ref();
+        match self {
+            Key::Program => text(Some(row.program)),
+            Key::Sessions => Cell::Number(row.sessions),
+            Key::Bytes => Cell::Bytes(Some(row.bytes)),
+            Key::Newest => Cell::Time(row.newest.and_then(shown)),
+            Key::Retention => match retention.map(Retention::shown) {
+                None if is_terminal => text(Some("all")),
+                shown => text(shown.as_deref()),
+            },
+            Key::Root => text(Some(&row.root)),
+            Key::Readable => text(Some(if row.reason.is_none() { "yes" } else { "no" })),
+            Key::Reason => text(row.reason.as_deref()),
+            Key::Empty => number(row.empty),
+            Key::Subagents => number(row.subagents),
+            Key::Orphans => number(row.orphans),
+            Key::Oldest => Cell::Time(row.oldest.and_then(shown)),
+            Key::Running => number(row.running),
+            Key::Setting => text(retention.map(|own| own.setting)),
+            Key::Value => text(retention.and_then(|own| own.value.as_deref())),
+            Key::By => text(retention.map(|own| own.by)),
+            Key::Due => number(row.due_within(WEEK)),
+            Key::Overdue => number(row.overdue()),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Sessions in the homes of other programs, as rows of the list.
+
+use super::row::Row;
+use crate::args::Scope;
+use crate::context::Context;
+use crate::homes::{self, HomeSession, listings, shown};
+use crate::output::path_name;
+use crate::terminal::time_format::machine;
+use convo::filter::overview::{Title, TitleSource};
+use convo::home::{Kind as FileKind, WEEK};
+
+/// What is known of a session in a home.
+pub struct Facts {
+    /// The name by which commands read it.
+    pub name: String,
+    pub program: &'static str,
+    pub session: HomeSession,
+}
+
+/// Which sessions are listed.
+pub struct Wanted<'w> {
+    pub scope: &'w Scope,
+    /// Those of subagents too.
+    pub subagents: bool,
+    /// Those without messages too.
+    pub empty: bool,
+}
+
+/// The sessions of every home; what cannot be read is reported.
+pub fn rows(context: &Context, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Row>> {
+    let mut found = homes::all();
+    found.retain(|home| wanted.scope.has_program(Some(home.program.name)));
+    let mut rows = Vec::new();
+    let mut unread = Vec::new();
+    for listing in listings(context, found)? {
+        if let (None, Some(reason)) = (&listing.home.problem, listing.reason()) {
+            unread.push((listing.home.program.name, reason));
+        }
+        listing.report(context);
+        let program = listing.home.program.name;
+        let format = listing.home.program.format.map_or("", |format| format.name());
+        for session in listing.sessions {
+            let is_wanted = (wanted.subagents || !session.is_subagent())
+                && (wanted.empty || session.overview.messages > 0);
+            if is_wanted {
+                rows.push(row(program, format, session));
+            }
+        }
+    }
+    homes::report_unread(context, &unread, "not listed");
+    Ok(rows)
+}
+
+fn row(program: &'static str, format: &'static str, session: HomeSession) -> Row {
+    let mut overview = session.overview.clone();
+    overview.title = session.title.clone().map(|text| Title {
+        text,
+        from: overview.title.map_or(TitleSource::Title, |title| title.from),
+    });
+    overview.cwd.clone_from(&session.project);
+    overview.updated = shown(session.updated());
+    let name = session.own_name();
+    Row {
+        id: name.clone(),
+        bytes: Some(session.transcript.bytes),
+        home: Some(Box::new(Facts {
+            name: format!("{program}:{name}"),
+            program,
+            session,
+        })),
+        ..Row::new(Box::new(overview), &name, format)
+    }
+}
+
+impl Facts {
+    /// The mark of a running session, and of one that is about to be deleted.
+    pub fn mark(&self, now: Option<i64>) -> &'static str {
+        let is_due = |due: i64| now.is_some_and(|now| due <= now.saturating_add(WEEK));
+        match (self.session.running, self.session.due) {
+            (Some(_), Some(due)) if is_due(due) => "*!",
+            (Some(_), _) => "*",
+            (None, Some(due)) if is_due(due) => "!",
+            _ => "",
+        }
+    }
+
+    /// The session as an object.
+    pub fn object(&self) -> String {
+        let session = &self.session;
+        let overview = &session.overview;
+        serde_json::json!({
+            "schema": "convo.home-session/1", "program": self.program, "id": session.id, "name": self.name,
+            "title": session.title, "project": session.project, "messages": overview.messages,
+            "model": overview.model, "tokens": overview.tokens.as_ref().map(|(tokens, _)| tokens),
+            "bytes": session.transcript.bytes, "sidecar_files": session.sidecars.files,
+            "sidecar_bytes": session.sidecars.bytes, "subagents": session.subagents, "branches": session.branches,
+            "created": overview.created.as_deref().map(machine), "updated": shown(session.updated()),
+            "running": session.running.is_some(), "archived": session.transcript.kind == FileKind::Archived,
+            "due": session.due.and_then(shown), "path": path_name(session.path()),
+        })
+        .to_string()
+    }
+}

@@ -1,0 +1,29 @@
+//! What a search finds in one file or log.
+
+use convo::error::Error;
+use convo::search::Found;
+
+/// A session with matching lines.
+pub struct Matched {
+    /// Its name, if its file has several.
+    pub name: Option<String>,
+    /// Its id, if it has one.
+    pub id: Option<String>,
+    pub title: Option<String>,
+    /// Its working directory.
+    pub project: Option<String>,
+    pub program: Option<String>,
+    /// The time of its newest record.
+    pub updated: Option<String>,
+    pub found: Vec<Found>,
+}
+
+/// What is found in one file or log.
+#[derive(Default)]
+pub struct Scanned {
+    pub matched: Vec<Matched>,
+    /// Why it could not be read to its end.
+    pub error: Option<Error>,
+    /// Damaged lines.
+    pub damaged: u64,
+}

@@ -1,0 +1,238 @@
+//! `search`: the lines of sessions that match a pattern.
+
+mod hits;
+mod print;
+mod scan;
+mod sources;
+
+use super::Run;
+use crate::args::{Scope, TimeOptions};
+use crate::context::Context;
+use crate::output;
+use crate::parallel;
+use crate::terminal::time_format::Times;
+use clap::Args;
+use convo::error::{Error, Kind};
+use convo::search::{Case, Part, Pattern, Query, Settings};
+use print::{Form, Printer};
+use scan::Scan;
+
+/// Search the text of sessions
+///
+/// Prints each line of the messages that contains PATTERN, newest sessions first: on a terminal below a heading for each
+/// session; otherwise session, number of the message, role, part and line, separated by tabs. Searches the decoded text:
+/// messages, reasoning, names and arguments of tool calls, results and summaries; never ids, metadata or images. Branches
+/// and subagents are searched too. Exit status: 0 if a line matches, 1 if none does.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo search 'quorum lease'                   the store, and what other programs keep
+  convo search 'quorum lease' ~/.codex/sessions the files of a directory
+  convo search -l 'quorum lease' | head -1 | xargs convo show
+  convo search --program claude,codex --project . lease
+  convo search -C 2 --role user naïve           with two lines around each match
+  convo search --tool Bash --in call 'rm -rf'   the commands of a tool
+  convo search --regex '^E[0-9]{4}: ' --since 2w --project .
+  convo search -c -w retry | sort -t \"$(printf '\\t')\" -k2nr | head
+  convo search --json TODO | jq -r '[.name, .position, .text] | @tsv'")]
+pub struct Search {
+    /// Text to search for
+    ///
+    /// A text, unless --regex is given. If all its letters are small, case is ignored; -i and -s decide it. A match is
+    /// within one line of a message.
+    #[arg(value_name = "PATTERN")]
+    pattern: String,
+    /// Session names, files, directories, or - for standard input
+    ///
+    /// Default: the sessions of the programs that `convo agents` lists, and those of the store (`@all`). A session in both
+    /// is searched once.
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    /// Read PATTERN as a regular expression
+    ///
+    /// The syntax is that of the Rust crate regex: no look-around and no back-references. `^` and `$` match at the ends of
+    /// each line.
+    #[arg(long, help_heading = "Pattern")]
+    regex: bool,
+    /// Ignore case
+    #[arg(short, long, overrides_with = "case_sensitive", help_heading = "Pattern")]
+    ignore_case: bool,
+    /// Do not ignore case
+    #[arg(short = 's', long, help_heading = "Pattern")]
+    case_sensitive: bool,
+    /// Match whole words only
+    #[arg(short, long, help_heading = "Pattern")]
+    word_regexp: bool,
+    /// Search only messages of these roles, e.g. user,assistant
+    #[arg(
+        short,
+        long,
+        value_name = "ROLE",
+        value_delimiter = ',',
+        help_heading = "Filter"
+    )]
+    role: Vec<String>,
+    /// Search only calls of this tool and their results (repeatable)
+    #[arg(long, value_name = "NAME", help_heading = "Filter")]
+    tool: Vec<String>,
+    /// Search only these parts: text, reasoning, call, result, summary, title
+    ///
+    /// Default: all parts except title.
+    #[arg(long = "in", value_name = "PART", value_delimiter = ',', value_parser = part, help_heading = "Filter")]
+    parts: Vec<Part>,
+    /// Search only what a model would receive
+    ///
+    /// Skips hidden messages and those that a summary covers.
+    #[arg(long, help_heading = "Filter")]
+    live: bool,
+    #[command(flatten)]
+    scope: Scope,
+    /// Fail on damaged lines
+    ///
+    /// Without this option, damaged lines are searched as text, and their number is reported.
+    #[arg(long, hide_short_help = true, help_heading = "Input")]
+    strict: bool,
+    /// Print N lines around each match
+    ///
+    /// Of the same message. When piped, their part is `-`, and `--` separates groups of lines.
+    #[arg(
+        short = 'C',
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        hide_default_value = true,
+        conflicts_with_all = ["json", "names", "count"],
+        help_heading = "Output"
+    )]
+    context: usize,
+    /// Print at most N matching lines per session
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Output")]
+    max_count: Option<u64>,
+    /// Print only the names of sessions
+    #[arg(short = 'l', long, conflicts_with_all = ["json", "count"], help_heading = "Output")]
+    names: bool,
+    /// Print the number of matching lines per session
+    #[arg(short, long, conflicts_with = "json", help_heading = "Output")]
+    count: bool,
+    /// With -l or -c, end rows with NUL instead of a newline
+    #[arg(
+        short = '0',
+        long = "null",
+        conflicts_with = "json",
+        hide_short_help = true,
+        help_heading = "Output"
+    )]
+    null: bool,
+    /// Print sessions as soon as they are searched, in any order
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
+    unordered: bool,
+    #[command(flatten)]
+    times: TimeOptions,
+    /// Print one object per matching line
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// A part by name.
+fn part(name: &str) -> Result<Part, String> {
+    let found = Part::ALL.into_iter().find(|part| part.name() == name);
+    found.ok_or_else(|| format!("expected one of {}", Part::ALL.map(Part::name).join(", ")))
+}
+
+impl Run for Search {
+    fn run(mut self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
+        self.scope.settle();
+        let query = self.query()?;
+        let sources = sources::of(context, &self.inputs, &self.scope)?;
+        let store = context.store().ok();
+        let scan = Scan {
+            query: &query,
+            scope: &self.scope,
+            store,
+            most: match self.names {
+                true => 1,
+                false => self
+                    .max_count
+                    .map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX)),
+            },
+            strict: self.strict,
+            now: convo::model::time::seconds(&context.clock.now()),
+        };
+        let form = match (self.json, self.names, self.count) {
+            (true, ..) => Form::Json,
+            (_, true, _) => Form::Names,
+            (_, _, true) => Form::Counts,
+            _ if output::columns().is_some() => Form::Terminal,
+            _ => Form::Lines,
+        };
+        let times = Times::new(self.times, &context.clock);
+        let palette = context.palette()?;
+        let mut printer = Printer::new(form, self.null, &palette, &times);
+        let mut damaged = (0, 0);
+        let write = |out: &mut dyn std::io::Write| {
+            parallel::each_result(
+                &sources,
+                !self.unordered,
+                |source| scan.source(source),
+                |source, scanned| {
+                    if let Some(error) = scanned.error {
+                        match source.is_skipped(&error) {
+                            true => context.output.detail(&source.label, "no session"),
+                            false => context.output.error(&error),
+                        }
+                    }
+                    damaged.0 += scanned.damaged;
+                    damaged.1 += u64::from(scanned.damaged > 0);
+                    let printed = printer.session(&mut *out, source, &scanned.matched);
+                    Ok(printed.map_err(|error| Error::io("cannot write", error))?)
+                },
+            )
+        };
+        // JSON keeps its characters; everything else is made inert here.
+        match form {
+            Form::Json => context.output.stdout(write)?,
+            _ => context.output.styled(write)?,
+        }
+        self.report_damage(context, damaged)?;
+        if !printer.has_printed() {
+            context.output.note_status(Kind::No);
+        }
+        Ok(())
+    }
+}
+
+impl Search {
+    fn query(&self) -> convo::Result<Query> {
+        let settings = Settings {
+            regex: self.regex,
+            case: match (self.ignore_case, self.case_sensitive) {
+                (true, _) => Case::Ignore,
+                (_, true) => Case::Exact,
+                _ => Case::Smart,
+            },
+            words: self.word_regexp,
+        };
+        Ok(Query {
+            pattern: Pattern::new(&self.pattern, settings)?,
+            parts: self.parts.clone(),
+            roles: self.role.clone(),
+            tools: self.tool.clone(),
+            live: self.live,
+            around: self.context,
+        })
+    }
+
+    fn report_damage(&self, context: &Context, (lines, sessions): (u64, u64)) -> convo::Result<()> {
+        if lines == 0 {
+            return Ok(());
+        }
+        let lines = crate::terminal::measure::many(lines, "damaged line");
+        let sessions = crate::terminal::measure::many(sessions, "file");
+        let what = format!("{lines} in {sessions}");
+        if self.strict {
+            return Err(Error::new(Kind::Data, what).hint("omit --strict to search damaged lines as text"));
+        }
+        context.output.tell("", &format!("{what} searched as text"));
+        Ok(())
+    }
+}

@@ -1,0 +1,265 @@
+//! Prints what a search finds. Text of sessions is made inert: it moves no cursor and colors nothing.
+
+use super::hits::Matched;
+use super::sources::{Place, Source};
+use crate::output::{columns, in_line, path_name, visible};
+use crate::terminal::palette::{Ink, Palette};
+use crate::terminal::time_format::{Times, machine};
+use convo::search::{Found, Line};
+use std::io::{Result, Write};
+use std::ops::Range;
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A heading for each session, and the lines below it.
+    Terminal,
+    /// Tab-separated values.
+    Lines,
+    /// The names of sessions.
+    Names,
+    /// Their names, and how many lines match.
+    Counts,
+    Json,
+}
+
+/// A match is preceded by so much of its line at least.
+const BEFORE: usize = 24;
+
+/// A terminal has at least so many columns for a line.
+const LEAST: usize = 20;
+
+/// Prints the sessions of a search.
+pub struct Printer<'p> {
+    form: Form,
+    null: bool,
+    palette: &'p Palette,
+    times: &'p Times,
+    has_printed: bool,
+    columns: usize,
+}
+
+impl<'p> Printer<'p> {
+    /// In a form; with `null`, rows of names and counts end with NUL.
+    pub fn new(form: Form, null: bool, palette: &'p Palette, times: &'p Times) -> Printer<'p> {
+        Printer {
+            form,
+            null,
+            palette,
+            times,
+            has_printed: false,
+            columns: columns().unwrap_or(usize::MAX),
+        }
+    }
+
+    /// Whether anything was found.
+    pub fn has_printed(&self) -> bool {
+        self.has_printed
+    }
+
+    /// Prints what was found in a source.
+    pub fn session(&mut self, out: &mut dyn Write, source: &Source, matched: &[Matched]) -> Result<()> {
+        // The sessions of one file have its name, unless they have names of their own.
+        for matched in matched.chunk_by(|one, other| one.name == other.name) {
+            let name = matched[0].name.as_deref().unwrap_or(&source.name);
+            self.named(out, name, source, matched)?;
+        }
+        out.flush()
+    }
+
+    fn named(&mut self, out: &mut dyn Write, name: &str, source: &Source, matched: &[Matched]) -> Result<()> {
+        let count: usize = matched.iter().flat_map(|one| &one.found).map(Found::count).sum();
+        let end = if self.null { '\0' } else { '\n' };
+        match self.form {
+            // A name is an operand: exact where it is separated by NUL.
+            Form::Names if self.null => write!(out, "{name}{end}")?,
+            Form::Names => write!(out, "{}{end}", in_line(name))?,
+            Form::Counts => write!(out, "{}\t{count}{end}", value(name))?,
+            Form::Json => self.objects(out, name, source, matched)?,
+            Form::Lines => self.lines(out, name, matched)?,
+            Form::Terminal => self.page(out, name, matched)?,
+        }
+        self.has_printed = true;
+        Ok(())
+    }
+
+    fn lines(&self, out: &mut dyn Write, name: &str, matched: &[Matched]) -> Result<()> {
+        let name = value(name);
+        let mut is_first = !self.has_printed;
+        for found in matched.iter().flat_map(|one| &one.found) {
+            let is_grouped = found.lines.iter().any(|line| line.spans.is_none());
+            let mut last = None;
+            for line in &found.lines {
+                let is_next = last.is_some_and(|last| line.number == last + 1);
+                if is_grouped && !is_next && !is_first {
+                    writeln!(out, "--")?;
+                }
+                (last, is_first) = (Some(line.number), false);
+                let part = line.spans.as_ref().map_or("-", |_| found.part.name());
+                let role = value(&found.role);
+                writeln!(
+                    out,
+                    "{name}\t{}\t{role}\t{part}\t{}",
+                    found.position,
+                    value(&line.text)
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    fn objects(&self, out: &mut dyn Write, name: &str, source: &Source, matched: &[Matched]) -> Result<()> {
+        let path = match &source.place {
+            Place::File(path) => Some(path_name(path)),
+            _ => None,
+        };
+        for (one, found) in matched
+            .iter()
+            .flat_map(|one| one.found.iter().map(move |found| (one, found)))
+        {
+            for line in &found.lines {
+                let spans = line.spans.as_deref().unwrap_or_default();
+                let spans: Vec<[usize; 2]> = spans.iter().map(|span| [span.start, span.end]).collect();
+                let hit = serde_json::json!({
+                    "schema": "convo.hit/1", "name": name, "program": one.program, "id": one.id,
+                    "title": one.title, "project": one.project, "message": found.message,
+                    "position": found.position, "role": found.role, "part": found.part.name(),
+                    "tool": found.tool, "timestamp": found.timestamp.as_deref().map(machine),
+                    "line": line.number, "text": line.text, "spans": spans, "path": path,
+                    "offset": found.offset, "live": found.live,
+                });
+                writeln!(out, "{hit}")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn page(&self, out: &mut dyn Write, name: &str, matched: &[Matched]) -> Result<()> {
+        if self.has_printed {
+            writeln!(out)?;
+        }
+        let palette = self.palette;
+        for (nth, one) in matched.iter().enumerate() {
+            let name = match nth {
+                0 => in_line(name),
+                _ => in_line(one.id.as_deref().unwrap_or(name)),
+            };
+            let mut heading = palette.paint(Ink::Title, &name);
+            let age = one.updated.as_deref().map(|time| self.times.shown(time));
+            let title = one.title.as_deref().map(|title| shortened(title, self.columns));
+            for fact in [age, one.project.as_deref().map(in_line), title]
+                .into_iter()
+                .flatten()
+            {
+                heading.push_str("  ");
+                heading.push_str(&palette.paint(Ink::Dim, &fact));
+            }
+            writeln!(out, "{heading}")?;
+            for found in &one.found {
+                let is_grouped = found.lines.iter().any(|line| line.spans.is_none());
+                let mut last = None;
+                for line in &found.lines {
+                    if is_grouped && last.is_some_and(|last| line.number > last + 1) {
+                        writeln!(out, "{}", palette.paint(Ink::Dim, "--"))?;
+                    }
+                    last = Some(line.number);
+                    let role = match found.role.as_str() {
+                        "" => found.part.name(),
+                        role => role,
+                    };
+                    let (position, role) = (found.position.to_string(), in_line(role));
+                    let left = self
+                        .columns
+                        .saturating_sub(position.len() + role.len() + 3)
+                        .max(LEAST);
+                    let role = palette.paint(ink(&found.role), &role);
+                    let position = palette.paint(Ink::Dim, &position);
+                    writeln!(out, "{position} {role}  {}", self.highlighted(line, left))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A line with its matches in color, around the first of them if it is too long.
+    fn highlighted(&self, line: &Line, columns: usize) -> String {
+        let spans = line.spans.as_deref().unwrap_or_default();
+        let shown = window(&line.text, spans.first(), columns);
+        let mut text = String::new();
+        if shown.start > 0 {
+            text.push('…');
+        }
+        let mut at = shown.start;
+        for span in spans {
+            let span = span.start.clamp(at, shown.end)..span.end.clamp(at, shown.end);
+            text.push_str(&in_line(&line.text[at..span.start]));
+            text.push_str(&self.palette.paint(Ink::Match, &in_line(&line.text[span.clone()])));
+            at = span.end;
+        }
+        text.push_str(&in_line(&line.text[at..shown.end]));
+        if shown.end < line.text.len() {
+            text.push('…');
+        }
+        match line.spans {
+            Some(_) => text,
+            None => self.palette.paint(Ink::Dim, &text),
+        }
+    }
+}
+
+/// The bytes of a line that fit so many columns, around a match.
+fn window(text: &str, span: Option<&Range<usize>>, columns: usize) -> Range<usize> {
+    let places: Vec<usize> = text.char_indices().map(|(at, _)| at).take(100_000_000).collect();
+    if places.len() <= columns {
+        return 0..text.len();
+    }
+    let wanted = columns.saturating_sub(2);
+    let matched = span.map_or(0, |span| places.partition_point(|at| *at < span.start));
+    let before = BEFORE.max(wanted / 3).min(wanted / 2);
+    let first = if matched < wanted {
+        0
+    } else {
+        matched.saturating_sub(before)
+    };
+    let end = places.get(first + wanted).copied().unwrap_or(text.len());
+    places[first]..end
+}
+
+fn shortened(text: &str, columns: usize) -> String {
+    crate::terminal::measure::cut(&in_line(text), columns.clamp(LEAST, 60))
+}
+
+fn ink(role: &str) -> Ink {
+    match role {
+        "user" => Ink::User,
+        "assistant" => Ink::Assistant,
+        "tool" => Ink::Tool,
+        _ => Ink::System,
+    }
+}
+
+/// Text as one tab-separated value.
+fn value(text: &str) -> String {
+    visible(text).replace(['\t', '\n'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_line_is_shown_around_its_match() {
+        let text = format!("{}match{}", "é".repeat(500), "b".repeat(500));
+        let span = 1000..1005;
+        for columns in 20..200 {
+            let shown = window(&text, Some(&span), columns);
+            assert!(text[shown.clone()].contains("match"), "{columns}");
+            assert!(text[shown].chars().count() <= columns, "{columns}");
+        }
+        assert_eq!(window("short", None, 20), 0..5);
+        assert_eq!(
+            &"match and more of it"[window("match and more of it", Some(&(0..5)), 12)],
+            "match and "
+        );
+    }
+}

@@ -1,0 +1,126 @@
+//! Searches one file or log: what cannot match is not decoded.
+
+use super::hits::{Matched, Scanned};
+use super::sources::{Place, Source};
+use crate::args::{Scope, of_format};
+use crate::context::named;
+use crate::homes::digits;
+use crate::input::quiet;
+use convo::error::Result;
+use convo::filter::overview::Overview;
+use convo::format::Format;
+use convo::format::report::Report;
+use convo::model::session::Session;
+use convo::model::time;
+use convo::search::{Query, find};
+use convo::store::Store;
+
+/// A search over many sources, by several threads.
+pub struct Scan<'s> {
+    pub query: &'s Query,
+    pub scope: &'s Scope,
+    pub store: Option<&'s Store>,
+    /// Matching lines of a source that are printed.
+    pub most: usize,
+    /// Whether damage of any file counts.
+    pub strict: bool,
+    /// Seconds since 1970.
+    pub now: Option<i64>,
+}
+
+impl Scan<'_> {
+    /// What is found in a source.
+    pub fn source(&self, source: &Source) -> Scanned {
+        let mut scanned = Scanned::default();
+        let mut report = Report::default();
+        let mut left = self.most;
+        let mut each = |format, session| {
+            if let Some(matched) = self.session(source, format, &session, left) {
+                left -= matched
+                    .found
+                    .iter()
+                    .map(|found| found.count())
+                    .sum::<usize>()
+                    .min(left);
+                scanned.matched.push(matched);
+            }
+            left > 0
+        };
+        let read = match &source.place {
+            Place::Stored(id) => self.stored(id, &mut report, &mut each),
+            Place::File(path) => {
+                let prefilter = self.query.pattern.prefilter();
+                let look = |input: &mut dyn std::io::Read| prefilter.may_match_rest(input);
+                let look: Option<quiet::Look<'_>> = if prefilter.is_open() { None } else { Some(&look) };
+                let format = source.home.as_ref().and_then(|home| home.program.format);
+                quiet::sessions(path, format, look, &mut report, &mut each)
+            }
+            Place::Bytes(bytes) => quiet::bytes(bytes.clone(), &mut report, &mut each),
+        };
+        // The program may be writing the last line of a file in its home.
+        let is_home = source.home.is_some() && !self.strict;
+        scanned.damaged = report
+            .findings
+            .iter()
+            .filter(|finding| finding.damage && !is_home)
+            .count() as u64;
+        scanned.error = read.err().map(|error| named(error, &source.label));
+        scanned
+    }
+
+    /// A session of the store. Most are not loaded: none of their records can match.
+    fn stored(
+        &self,
+        id: &str,
+        report: &mut Report,
+        each: &mut dyn FnMut(Format, Session) -> bool,
+    ) -> Result<()> {
+        let Some(store) = self.store else { return Ok(()) };
+        let prefilter = self.query.pattern.prefilter();
+        if !prefilter.is_open() {
+            let mut reader = store.reader(id)?;
+            let mut unused = Report::default();
+            loop {
+                match convo::format::Reader::next(&mut reader, &mut unused)? {
+                    Some(record) if prefilter.may_match(record.full) => break,
+                    Some(_) => {}
+                    None => return Ok(()),
+                }
+            }
+        }
+        each(Format::Native, store.load(id, report)?);
+        Ok(())
+    }
+
+    /// The matching lines of a session, if it is selected.
+    fn session(&self, source: &Source, format: Format, session: &Session, most: usize) -> Option<Matched> {
+        let found = find(session, self.query, most);
+        if found.is_empty() {
+            return None;
+        }
+        let overview = Overview::of(session, false, None);
+        let home = source.home.as_ref();
+        let format = overview.format.as_deref().unwrap_or(format.name());
+        let program = home.map_or(of_format(format), |home| home.program.name);
+        let project = overview.cwd.or_else(|| home?.project.clone());
+        let updated = overview.updated.as_deref().and_then(time::seconds);
+        let is_selected = self.scope.has_program(Some(program))
+            && self.scope.has_project(project.as_deref())
+            && self.scope.has_time(updated, self.now);
+        let created = overview
+            .created
+            .as_deref()
+            .filter(|_| home.is_some_and(|home| home.has_many));
+        is_selected.then(|| Matched {
+            name: created.map(|time| format!("{program}:{}", digits(time))),
+            id: overview.id,
+            title: home
+                .and_then(|home| home.title.clone())
+                .or(overview.title.map(|title| title.text)),
+            project,
+            program: Some(program.to_string()),
+            updated: overview.updated,
+            found,
+        })
+    }
+}

@@ -1,0 +1,213 @@
+//! Where to search: logs of the store, files, directories, standard input.
+
+use crate::args::{ALL, Input, Scope};
+use crate::context::{Context, named, refuse_terminal};
+use crate::homes;
+use crate::input::file_discovery::{self, Follow};
+use crate::input::source::{meant_as_path, stdin};
+use crate::output::path_name;
+use convo::error::{Error, Kind};
+use convo::home::{Home, Index, Kind as FileKind, Program, Transcript};
+use std::collections::HashSet;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// A log or file.
+pub struct Source {
+    /// The name under which other commands read it.
+    pub name: String,
+    /// The name in messages.
+    pub label: String,
+    pub place: Place,
+    pub modified: Option<SystemTime>,
+    /// Whether it was found in a directory, so that it may be no session.
+    pub is_found: bool,
+    /// Of a file in a home.
+    pub home: Option<InHome>,
+}
+
+/// What the home says of a file.
+pub struct InHome {
+    pub program: &'static Program,
+    pub title: Option<String>,
+    pub project: Option<String>,
+    /// Whether the file has many sessions, which are named by their times.
+    pub has_many: bool,
+}
+
+/// Where the bytes are.
+pub enum Place {
+    Stored(String),
+    File(PathBuf),
+    Bytes(Vec<u8>),
+}
+
+impl Source {
+    /// Whether an error only says that a file in a directory is something else.
+    pub fn is_skipped(&self, error: &Error) -> bool {
+        self.is_found && error.kind == Kind::Data
+    }
+
+    fn file(path: PathBuf, is_found: bool) -> Source {
+        Source {
+            name: path_name(&path),
+            label: path_name(&path),
+            modified: std::fs::metadata(&path).and_then(|about| about.modified()).ok(),
+            place: Place::File(path),
+            is_found,
+            home: None,
+        }
+    }
+
+    fn stored(id: String, modified: Option<SystemTime>) -> Source {
+        Source {
+            name: id.clone(),
+            label: id.clone(),
+            modified,
+            place: Place::Stored(id),
+            is_found: false,
+            home: None,
+        }
+    }
+}
+
+/// What the operands name, else every home and the store; newest first.
+pub fn of(context: &Context, operands: &[String], scope: &Scope) -> anyhow::Result<Vec<Source>> {
+    let mut sources = Vec::new();
+    if operands.is_empty() {
+        everything(context, scope, &mut sources)?;
+    }
+    for operand in operands {
+        let done = add(context, operand, &mut sources);
+        crate::input::report_and_continue(context, done, operands.len())?;
+    }
+    sources.sort_by(|one, other| (other.modified, &one.name).cmp(&(one.modified, &other.name)));
+    sources.dedup_by(|one, other| one.label == other.label);
+    Ok(sources)
+}
+
+/// The sessions of all homes, and those of the store that are in none of them.
+fn everything(context: &Context, scope: &Scope, sources: &mut Vec<Source>) -> anyhow::Result<()> {
+    let found = homes::all();
+    let is_none = found.is_empty();
+    let mut unread = Vec::new();
+    for home in found {
+        if scope.has_program(Some(home.program.name)) {
+            let why = in_home(context, &home, sources);
+            unread.extend(why.map(|why| (home.program.name, why)));
+        }
+    }
+    homes::report_unread(context, &unread, "not searched");
+    let ids: HashSet<String> = sources
+        .iter()
+        .filter_map(|source| Some(source.name.split_once(':')?.1.to_string()))
+        .collect();
+    match store(context, sources) {
+        // Without a store, the homes are everything.
+        Err(error) if !is_none && is_missing(&error) => {}
+        done => done?,
+    }
+    sources.retain(|source| source.home.is_some() || !ids.contains(&source.name));
+    Ok(())
+}
+
+fn is_missing(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<Error>()
+        .is_some_and(|error| error.kind == Kind::NotFound)
+}
+
+/// The sessions of a home; returns why not all of them are searched.
+fn in_home(context: &Context, home: &Home, sources: &mut Vec<Source>) -> Option<String> {
+    let failed = |path: &Path, why: &str| {
+        let error = Error::new(Kind::InputOutput, why.to_string());
+        context.output.error(&named(error, &path_name(path)));
+    };
+    if let Some(problem) = &home.problem {
+        failed(&home.root, problem);
+        return None;
+    }
+    let program = home.program;
+    let files = home.files();
+    let is_database = |file: &Transcript| file.kind == FileKind::Database;
+    let why = homes::unread(home, files.transcripts.iter().any(is_database));
+    files.problems.iter().for_each(|(path, why)| failed(path, why));
+    let index = Index::of(home);
+    for file in files.transcripts {
+        if program.format.is_none() || is_database(&file) {
+            continue;
+        }
+        let id = file.id.clone().unwrap_or_default();
+        let name = homes::own_name(&id, file.parent.as_deref());
+        sources.push(Source {
+            name: format!("{}:{name}", program.name),
+            label: path_name(&file.path),
+            modified: Some(file.modified),
+            is_found: true,
+            home: Some(InHome {
+                program,
+                title: index.title(&id).map(str::to_string),
+                project: index.project(home, &file.path, &id, &Vec::new),
+                has_many: file.id.is_none(),
+            }),
+            place: Place::File(file.path),
+        });
+    }
+    why
+}
+
+fn store(context: &Context, sources: &mut Vec<Source>) -> anyhow::Result<()> {
+    for entry in context.store()?.ids()? {
+        sources.push(Source::stored(entry.id, Some(entry.modified)));
+    }
+    Ok(())
+}
+
+fn add(context: &Context, operand: &str, sources: &mut Vec<Source>) -> anyhow::Result<()> {
+    match context.input(operand)? {
+        Input::Name(name) if name == ALL => store(context, sources)?,
+        Input::Name(name) => {
+            let id = context.store().and_then(|store| store.resolve(&name));
+            let id = id.map_err(|error| named(with_folder(error, &name), &name))?;
+            sources.push(Source::stored(id, None));
+        }
+        Input::Path(path) if path.is_dir() => directory(context, &path, sources)?,
+        Input::Path(path) => sources.push(Source::file(path, false)),
+        Input::Stdin => {
+            refuse_terminal()?;
+            let mut bytes = Vec::new();
+            stdin()
+                .read_to_end(&mut bytes)
+                .map_err(|error| named(Error::io("cannot read", error), "-"))?;
+            sources.push(Source {
+                name: "-".to_string(),
+                label: "-".to_string(),
+                place: Place::Bytes(bytes),
+                modified: None,
+                is_found: false,
+                home: None,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// A name that is not one of the store's, and that a directory or file here has, means that one.
+fn with_folder(error: Error, name: &str) -> Error {
+    match error.kind == Kind::NotFound && Path::new(name).is_dir() {
+        true => error.hint(format!("search the directory of this name with: ./{name}")),
+        false => meant_as_path(error, name),
+    }
+}
+
+/// The files of a directory and of those in it.
+fn directory(context: &Context, path: &Path, sources: &mut Vec<Source>) -> anyhow::Result<()> {
+    let files =
+        file_discovery::files(path, true, Follow::Files).map_err(|error| named(error, &path_name(path)))?;
+    for (file, why) in &files.skipped {
+        context.output.tell(&path_name(file), why);
+    }
+    sources.extend(files.sessions.into_iter().map(|file| Source::file(file, true)));
+    Ok(())
+}

@@ -1,0 +1,333 @@
+//! The homes of other programs as commands see them: their sessions read, and named.
+
+pub mod names;
+mod read;
+
+use crate::context::{Context, named};
+use crate::output::path_name;
+use crate::parallel;
+use convo::error::{Error, Kind as ErrorKind};
+use convo::filter::overview::Overview;
+use convo::home::Kind;
+use convo::home::{Environment, Files, Home, Index, Mark, Retention, Running, Sidecars, Transcript, orphans};
+use convo::model::time;
+use read::Part;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// The homes on this machine.
+pub fn all() -> Vec<Home> {
+    let environment = Environment {
+        variable: &|name| std::env::var_os(name),
+        directory: std::env::current_dir().ok(),
+    };
+    convo::home::homes(&environment)
+}
+
+/// A session in a home.
+pub struct HomeSession {
+    pub id: String,
+    /// The session that started it, of a subagent.
+    pub parent: Option<String>,
+    pub title: Option<String>,
+    pub project: Option<String>,
+    pub overview: Overview,
+    pub transcript: Transcript,
+    pub sidecars: Sidecars,
+    pub subagents: u64,
+    pub branches: u64,
+    /// What marks it as running.
+    pub running: Option<Mark>,
+    /// When the program may delete it, in seconds since 1970.
+    pub due: Option<i64>,
+}
+
+/// A home with its sessions.
+pub struct Listing {
+    pub home: Home,
+    pub sessions: Vec<HomeSession>,
+    pub retention: Option<Retention>,
+    /// Files of sessions, of formats that are not read too.
+    pub files: Files,
+    /// Directories of sidecars without a transcript.
+    pub orphans: u64,
+    /// Files that cannot be read as sessions.
+    pub errors: Vec<Error>,
+}
+
+impl Listing {
+    /// Why the sessions of the home are not all read.
+    pub fn reason(&self) -> Option<String> {
+        let database = self
+            .files
+            .transcripts
+            .iter()
+            .find(|file| file.kind == Kind::Database);
+        match &self.home.problem {
+            Some(problem) => Some(problem.clone()),
+            None => unread(&self.home, database.is_some()),
+        }
+    }
+}
+
+/// Why not all sessions of a home are read.
+pub fn unread(home: &Home, has_database: bool) -> Option<String> {
+    match (home.program.format, has_database) {
+        (_, true) => Some("database".to_string()),
+        (None, _) => Some("format not supported".to_string()),
+        _ => None,
+    }
+}
+
+/// Reports in one line which homes are not read, and why; `what` is what is not done.
+pub fn report_unread(context: &Context, unread: &[(&str, String)], what: &str) {
+    let homes: Vec<String> = unread
+        .iter()
+        .map(|(program, why)| format!("{program} ({why})"))
+        .collect();
+    if !homes.is_empty() {
+        context.output.tell("", &format!("{what}: {}", homes.join(", ")));
+    }
+}
+
+impl Listing {
+    /// Reports what cannot be read.
+    pub fn report(&self, context: &Context) {
+        let failed = |path: &Path, why: &str| {
+            let error = Error::new(ErrorKind::InputOutput, why.to_string());
+            context.output.error(&named(error, &path_name(path)));
+        };
+        if let Some(problem) = &self.home.problem {
+            failed(&self.home.root, problem);
+        }
+        for (path, why) in &self.files.problems {
+            failed(path, why);
+        }
+        for error in &self.errors {
+            match error.kind {
+                // Programs keep other files among them.
+                ErrorKind::Data => context.output.detail("", &error.to_string()),
+                _ => context.output.error(error),
+            }
+        }
+    }
+}
+
+/// A time of a file in seconds since 1970.
+pub fn seconds(time: SystemTime) -> i64 {
+    match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_secs()).map_or(i64::MIN, |seconds| -seconds),
+    }
+}
+
+/// Seconds since 1970 as RFC 3339.
+pub fn shown(seconds: i64) -> Option<String> {
+    time::from_digits(&seconds.to_string()).map(|time| crate::terminal::time_format::machine(&time))
+}
+
+/// A file of a session with the home it is in.
+struct Work {
+    home: usize,
+    transcript: Transcript,
+}
+
+/// The sessions of these homes; every file is read.
+pub fn listings(context: &Context, homes: Vec<Home>) -> anyhow::Result<Vec<Listing>> {
+    let now = clock(context);
+    let mut work = Vec::new();
+    let mut listings = Vec::new();
+    for (nth, home) in homes.into_iter().enumerate() {
+        let files = match home.problem {
+            None => home.files(),
+            Some(_) => Files::default(),
+        };
+        let read = files
+            .transcripts
+            .iter()
+            .filter(|file| file.kind != Kind::Database);
+        if home.program.format.is_some() {
+            work.extend(read.cloned().map(|transcript| Work {
+                home: nth,
+                transcript,
+            }));
+        }
+        listings.push(Listing {
+            retention: home.retention(),
+            orphans: orphans(&home, &files.transcripts).len() as u64,
+            sessions: Vec::new(),
+            errors: Vec::new(),
+            files,
+            home,
+        });
+    }
+    let formats: Vec<_> = listings
+        .iter()
+        .map(|listing| listing.home.program.format)
+        .collect();
+    let mut read = Vec::new();
+    parallel::each_result(
+        &work,
+        true,
+        |work| read::parts(&work.transcript.path, formats[work.home]),
+        |work, result| {
+            read.push((work.home, work.transcript.clone(), result));
+            Ok(())
+        },
+    )?;
+    let marks: Vec<(Running, Index)> = listings
+        .iter()
+        .map(|listing| (Running::of(&listing.home, now), Index::of(&listing.home)))
+        .collect();
+    for (nth, transcript, result) in read {
+        let listing = &mut listings[nth];
+        match result {
+            Ok(parts) => add(listing, &marks[nth], transcript, parts),
+            Err(error) => listing.errors.push(error),
+        }
+    }
+    name_projects(&mut listings, &marks);
+    Ok(listings)
+}
+
+/// The time that counts: that of tests, or the system's.
+fn clock(context: &Context) -> SystemTime {
+    let now = time::seconds(&context.clock.now()).and_then(|now| u64::try_from(now).ok());
+    match now.filter(|_| context.clock.is_fixed()) {
+        Some(now) => SystemTime::UNIX_EPOCH + Duration::from_secs(now),
+        None => SystemTime::now(),
+    }
+}
+
+/// Adds the sessions of a file. Branches and subagents in it belong to the session before them.
+fn add(listing: &mut Listing, (running, index): &(Running, Index), transcript: Transcript, parts: Vec<Part>) {
+    let first = listing.sessions.len();
+    let is_many = transcript.id.is_none() && parts.iter().filter(|part| part.aside.is_none()).count() > 1;
+    for part in parts {
+        match part.aside {
+            Some(aside) if listing.sessions.len() > first => {
+                if let Some(session) = listing.sessions.last_mut() {
+                    match aside {
+                        convo::model::lineage::Aside::Branch => session.branches += 1,
+                        convo::model::lineage::Aside::Sidechain => session.subagents += 1,
+                    }
+                }
+                continue;
+            }
+            _ => {}
+        }
+        let overview = part.overview;
+        let time = overview.created.as_deref();
+        let id = match (&transcript.id, is_many) {
+            (Some(id), _) => id.clone(),
+            (None, true) => time.map_or_else(String::new, digits),
+            (None, false) => match time.filter(|_| listing.home.program.name == "aider") {
+                Some(time) => digits(time),
+                None => overview.id.clone().unwrap_or_default(),
+            },
+        };
+        let mut transcript = transcript.clone();
+        let records = convo::home::records(&listing.home, &id);
+        let sizes = records.iter().filter_map(|record| std::fs::metadata(record).ok());
+        transcript.bytes += sizes.map(|about| about.len()).sum::<u64>();
+        let title = index.title(&id).map(str::to_string).or(part.title);
+        let project = overview.cwd.as_deref().map(convo::home::plain_project);
+        listing.sessions.push(HomeSession {
+            parent: transcript.parent.clone(),
+            title: title
+                .map(|title| convo::home::folded(&title))
+                .filter(|title| !title.is_empty()),
+            running: running.mark(&transcript, &id, project.as_deref()),
+            due: listing
+                .retention
+                .as_ref()
+                .map(|retention| retention.due(seconds(transcript.modified), updated(&overview))),
+            sidecars: match transcript.kind {
+                Kind::Subagent => Sidecars::default(),
+                _ => Sidecars::of(&listing.home, &transcript, &id),
+            },
+            project,
+            overview,
+            transcript,
+            subagents: 0,
+            branches: 0,
+            id,
+        });
+    }
+}
+
+/// The time of the newest record. Files without times have that of the epoch.
+fn updated(overview: &Overview) -> Option<i64> {
+    let updated = overview.updated.as_deref().and_then(time::seconds);
+    updated.filter(|time| *time > 0)
+}
+
+/// A time as the name of a session: `20260602T100100`.
+pub fn digits(time: &str) -> String {
+    let time = crate::terminal::time_format::machine(time);
+    time.chars().filter(|c| c.is_ascii_digit() || *c == 'T').collect()
+}
+
+/// Sets what other sessions and the indexes say: projects, and how many subagents have files of their own.
+fn name_projects(listings: &mut [Listing], marks: &[(Running, Index)]) {
+    let known: BTreeSet<String> = listings
+        .iter()
+        .flat_map(|listing| {
+            listing
+                .sessions
+                .iter()
+                .filter_map(|session| session.project.clone())
+        })
+        .collect();
+    let known = || known.iter().cloned().collect::<Vec<_>>();
+    for (listing, (running, index)) in listings.iter_mut().zip(marks) {
+        let parents: Vec<String> = listing
+            .sessions
+            .iter()
+            .filter_map(|session| session.parent.clone())
+            .collect();
+        for session in &mut listing.sessions {
+            if session.transcript.kind != Kind::Subagent {
+                session.subagents += parents.iter().filter(|parent| **parent == session.id).count() as u64;
+            }
+            if session.project.is_none() {
+                let path = &session.transcript.path;
+                session.project = index.project(&listing.home, path, &session.id, &known);
+            }
+            let project = session.project.as_deref();
+            session.running = running.mark(&session.transcript, &session.id, project);
+        }
+    }
+}
+
+impl HomeSession {
+    /// The name without the program.
+    pub fn own_name(&self) -> String {
+        own_name(&self.id, self.parent.as_deref())
+    }
+
+    /// Whether it is a subagent's.
+    pub fn is_subagent(&self) -> bool {
+        self.transcript.kind == Kind::Subagent
+    }
+
+    /// The time of its newest record, else that of its file, in seconds since 1970.
+    pub fn updated(&self) -> i64 {
+        updated(&self.overview).unwrap_or_else(|| seconds(self.transcript.modified))
+    }
+
+    /// The file.
+    pub fn path(&self) -> &PathBuf {
+        &self.transcript.path
+    }
+}
+
+/// The name of a session without the program; that of a subagent begins with that of its session.
+pub fn own_name(id: &str, parent: Option<&str>) -> String {
+    match parent {
+        Some(parent) if id.starts_with("agent-") => format!("{parent}.{id}"),
+        Some(parent) => format!("{parent}.agent-{id}"),
+        None => id.to_string(),
+    }
+}

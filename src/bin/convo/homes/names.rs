@@ -1,0 +1,217 @@
+//! Names of sessions in homes: what they mean.
+
+use super::{HomeSession, all, clock, listings, own_name};
+use crate::context::{Context, named};
+use crate::output::path_name;
+use convo::error::{Error, Kind, Result};
+use convo::home::{Home, Kind as FileKind, Mark, Name, Program, Running, Transcript, Wanted};
+use std::path::PathBuf;
+
+/// Names in a hint.
+const NAMED: usize = 10;
+
+/// A session that a name means.
+pub struct Meant {
+    pub path: PathBuf,
+    /// What marks it as running.
+    pub mark: Option<Mark>,
+}
+
+/// A session that a name may mean.
+struct Candidate {
+    home: usize,
+    /// The name without the program.
+    name: String,
+    transcript: Transcript,
+    /// Its place among the sessions of its file, from 1, and how many there are.
+    place: (usize, usize),
+    project: Option<String>,
+    updated: i64,
+}
+
+/// What a name of a session in a home means; none if the text is not such a name.
+///
+/// # Errors
+/// [`Kind::NotFound`] for no session or several, with candidates; [`Kind::Data`] if its format is not read.
+pub fn resolve(context: &Context, text: &str) -> Result<Option<Meant>> {
+    let read = Name::read(text).map_err(|error| named(error, text))?;
+    let Some(name) = read else { return Ok(None) };
+    if !name.is_home
+        && context
+            .store()
+            .is_ok_and(|store| matches!(store.exactly(text), Ok(Some(_))))
+    {
+        return Ok(None);
+    }
+    let mut homes = all();
+    homes.retain(|home| name.is_of(home.program) && home.problem.is_none());
+    let found = candidates(context, &homes, &name.wanted)?;
+    let found = choose(&homes, found, &name.wanted).map_err(|error| {
+        let error = match (error.hint.is_some(), name.program) {
+            (true, _) => error,
+            (_, program) => error.hint(list_hint(program)),
+        };
+        named(error, text)
+    })?;
+    let home = &homes[found.home];
+    let path = path_name(&found.transcript.path);
+    if home.program.format.is_none() {
+        let error = Error::new(
+            Kind::Data,
+            format!("sessions of {} are not supported", home.program.name),
+        );
+        return Err(named(error.hint(format!("its file is: {path}")), text));
+    }
+    if found.place.1 > 1 {
+        let error = Error::new(
+            Kind::Usage,
+            format!("one of {} sessions in one file", found.place.1),
+        );
+        let hint = format!("select it with: --session {} {path}", found.place.0);
+        return Err(named(error.hint(hint), text));
+    }
+    let running = Running::of(home, clock(context));
+    let id = found.transcript.id.clone().unwrap_or_default();
+    Ok(Some(Meant {
+        mark: running.mark(&found.transcript, &id, found.project.as_deref()),
+        path: found.transcript.path,
+    }))
+}
+
+fn list_hint(program: Option<&Program>) -> String {
+    match program {
+        Some(program) => format!(
+            "list sessions with: convo list --agents --program {}",
+            program.name
+        ),
+        None => "list sessions with: convo list --agents".to_string(),
+    }
+}
+
+/// The sessions that a name may mean. Files are read only where their paths do not say enough.
+fn candidates(context: &Context, homes: &[Home], wanted: &Wanted) -> Result<Vec<Candidate>> {
+    let mut found = Vec::new();
+    for (nth, home) in homes.iter().enumerate() {
+        let files = home.files().transcripts;
+        let is_plain = |file: &Transcript| file.id.is_some() || file.kind == FileKind::Database;
+        if files.iter().all(is_plain) && !matches!(wanted, Wanted::LastOf(_)) {
+            let files = files.into_iter().filter(|file| file.kind != FileKind::Database);
+            found.extend(files.map(|transcript| Candidate {
+                home: nth,
+                name: own_name(
+                    transcript.id.as_deref().unwrap_or_default(),
+                    transcript.parent.as_deref(),
+                ),
+                place: (1, 1),
+                project: None,
+                updated: super::seconds(transcript.modified),
+                transcript,
+            }));
+            continue;
+        }
+        let read = listings(context, vec![home.clone()]).map_err(|error| {
+            error
+                .downcast::<Error>()
+                .unwrap_or_else(|error| Error::new(Kind::InputOutput, error.to_string()))
+        })?;
+        let sessions: Vec<HomeSession> = read.into_iter().flat_map(|listing| listing.sessions).collect();
+        for session in &sessions {
+            let inside: Vec<&HomeSession> = sessions
+                .iter()
+                .filter(|other| other.path() == session.path())
+                .collect();
+            let place = inside
+                .iter()
+                .position(|other| other.id == session.id)
+                .unwrap_or_default();
+            found.push(Candidate {
+                home: nth,
+                name: session.own_name(),
+                place: (place + 1, inside.len()),
+                project: session.project.clone(),
+                updated: session.updated(),
+                transcript: session.transcript.clone(),
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// The session that is meant.
+fn choose(homes: &[Home], mut found: Vec<Candidate>, wanted: &Wanted) -> Result<Candidate> {
+    let unknown = || Error::new(Kind::NotFound, "no such session");
+    match wanted {
+        Wanted::Id(id) => {
+            if let Some(at) = found.iter().position(|one| one.name == *id) {
+                let same = found.iter().filter(|one| one.name == *id).count();
+                if same == 1 {
+                    return Ok(found.swap_remove(at));
+                }
+            }
+            found.retain(|one| one.name.starts_with(id.as_str()));
+            // A session and its subagents do not compete.
+            if found.iter().any(|one| one.transcript.kind != FileKind::Subagent) {
+                found.retain(|one| one.transcript.kind != FileKind::Subagent);
+            }
+        }
+        Wanted::Last | Wanted::LastOf(_) => {
+            found.retain(|one| one.transcript.kind != FileKind::Subagent);
+            if let Wanted::LastOf(project) = wanted {
+                let project = absolute(project);
+                found.retain(|one| {
+                    let below = one
+                        .project
+                        .as_deref()
+                        .and_then(|own| own.strip_prefix(project.as_str()));
+                    below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+                });
+            }
+            return found
+                .into_iter()
+                .max_by_key(|one| one.updated)
+                .ok_or_else(unknown);
+        }
+    }
+    if found.len() > 1 {
+        found.sort_by_key(|one| std::cmp::Reverse(one.updated));
+        let name = |one: &Candidate| format!("{}:{}", homes[one.home].program.name, one.name);
+        let names: Vec<String> = found.iter().take(NAMED).map(name).collect();
+        let more = if found.len() > NAMED { ", ..." } else { "" };
+        let error = Error::new(Kind::NotFound, format!("ambiguous: {} sessions", found.len()));
+        return Err(error.hint(format!("choose one of: {}{more}", names.join(", "))));
+    }
+    found.pop().ok_or_else(unknown)
+}
+
+/// The directory that `.` or a relative path means; one that does not exist is taken as text.
+fn absolute(directory: &str) -> String {
+    let found = std::fs::canonicalize(directory).or_else(|_| std::path::absolute(directory));
+    let path = found.map_or_else(|_| directory.to_string(), |path| path_name(&path));
+    match path.trim_end_matches('/') {
+        "" => "/".to_string(),
+        path => path.to_string(),
+    }
+}
+
+/// Names for completion of a word, the newest sessions of each home first.
+pub fn offered(word: &str, most: usize) -> Vec<String> {
+    let mut names = Vec::new();
+    let fits = |home: &Home| {
+        let name = home.program.name;
+        name.starts_with(word) || word.strip_prefix(name).is_some_and(|rest| rest.starts_with(':'))
+    };
+    for home in all()
+        .into_iter()
+        .filter(fits)
+        .filter(|home| home.problem.is_none() && home.program.format.is_some())
+    {
+        let mut files = home.files().transcripts;
+        files.retain(|file| matches!(file.kind, FileKind::Session | FileKind::Archived));
+        files.sort_by_key(|file| std::cmp::Reverse(file.modified));
+        let program = home.program.name;
+        names.extend((!files.is_empty()).then(|| format!("{program}:@last")));
+        let ids = files.into_iter().filter_map(|file| file.id).take(most);
+        names.extend(ids.map(|id| format!("{program}:{id}")));
+    }
+    names
+}

@@ -1,0 +1,111 @@
+//! Reads the sessions of many files at once: without messages and without the options of an input, so that threads can.
+
+use super::opencode_dir;
+use super::regular;
+use super::source::{convert, detect_file, from_hint, source_name, unwrapped};
+use convo::error::{Error, Kind, Result};
+use convo::format::native::NativeReader;
+use convo::format::report::Report;
+use convo::format::{self, Format, Sessions, Stream};
+use convo::model::session::Session;
+use convo::store::length_before_write;
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::Path;
+
+/// Looks at a file before it is read; false if it is not worth it.
+pub type Look<'l> = &'l dyn Fn(&mut dyn Read) -> io::Result<bool>;
+
+/// Reads the sessions of a regular file, those of branches and subagents included. `each` gets the format and each
+/// session and returns whether to continue. With `look`, a file of text is read only if that returns true.
+///
+/// # Errors
+/// [`Kind::Data`] if the format is not detected.
+pub fn sessions(
+    path: &Path,
+    given: Option<Format>,
+    look: Option<Look<'_>>,
+    report: &mut Report,
+    each: &mut dyn FnMut(Format, Session) -> bool,
+) -> Result<()> {
+    let failed = |error| Error::io("cannot read", error);
+    let mut file = regular::open(path)?;
+    if let Some(look) = look
+        && is_worth_a_look(path, &mut file).map_err(failed)?
+    {
+        if !look(&mut file).map_err(failed)? {
+            return Ok(());
+        }
+        file.rewind().map_err(failed)?;
+    }
+    match length_before_write(&file) {
+        Some(length) => read(Some(path), file.take(length), given, report, each),
+        None => read(Some(path), file, given, report, each),
+    }
+}
+
+/// Whether the text of a file's sessions is in its bytes: not packed, not in other files, not folded as in YAML.
+fn is_worth_a_look(path: &Path, file: &mut File) -> io::Result<bool> {
+    let mut head = [0; 4096];
+    let read = file.read(&mut head)?;
+    file.rewind()?;
+    let head = &head[..read];
+    let is_json = matches!(head.trim_ascii_start().first(), Some(b'{' | b'['));
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let has_sidecar = || path.with_file_name(format!("{stem}.meta.json")).exists();
+    Ok(is_json && !has_sidecar() && !opencode_dir::is_session(path, head))
+}
+
+/// Reads the sessions of bytes in memory, as [`sessions`] does those of a file.
+pub fn bytes(
+    bytes: Vec<u8>,
+    report: &mut Report,
+    each: &mut dyn FnMut(Format, Session) -> bool,
+) -> Result<()> {
+    read(None, io::Cursor::new(bytes), None, report, each)
+}
+
+fn read(
+    path: Option<&Path>,
+    mut input: impl Read + 'static,
+    given: Option<Format>,
+    report: &mut Report,
+    each: &mut dyn FnMut(Format, Session) -> bool,
+) -> Result<()> {
+    let (head, whole, _) = unwrapped(&mut input)?;
+    if head.trim_ascii().is_empty() && whole {
+        return Ok(());
+    }
+    let format = match given {
+        Some(format) => format,
+        None => {
+            let verdict = detect_file(&head, whole, path);
+            let unknown = || Error::new(Kind::Data, verdict.problem()).hint(from_hint());
+            verdict.format.ok_or_else(unknown)?
+        }
+    };
+    let is_directory = path.is_some_and(|path| opencode_dir::is_session(path, &head));
+    let stream = if let (Some(path), true) = (path, is_directory) {
+        Stream::from(convert(Format::Opencode, Some(path), &head, report)?)
+    } else if format.is_lines() {
+        Stream::Records(Box::new(NativeReader::new(head, input)))
+    } else {
+        let input = format::Input {
+            name: path.and_then(source_name).map(str::to_string),
+            head,
+            rest: Box::new(input),
+            returns: false,
+        };
+        match format.sessions(input)? {
+            Ok(sessions) => Stream::Sessions(sessions),
+            Err(input) => Stream::from(convert(format, path, &input.whole()?, report)?),
+        }
+    };
+    let mut sessions = Sessions::new(stream);
+    while let Some(session) = sessions.next(report)? {
+        if !each(format, session) {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! Claude Code: its settings, and the marks of running processes.
+
+use super::retention::{DAY, Retention};
+use serde_json::Value;
+use std::path::Path;
+
+/// What holds if no settings file says otherwise.
+const DEFAULT: i64 = 30;
+
+/// How long sessions are kept: the smallest value in any settings file counts.
+pub fn retention(config: &Path) -> Retention {
+    let files = ["settings.json", "settings.local.json"].map(|name| config.join(name));
+    let values = files
+        .iter()
+        .filter_map(|file| read(file)?.get("cleanupPeriodDays")?.as_i64());
+    let value = values.min();
+    Retention {
+        // The program deletes nothing younger than a day.
+        seconds: value.unwrap_or(DEFAULT).max(1).saturating_mul(DAY),
+        setting: "cleanupPeriodDays",
+        value: value.map(|days| days.to_string()),
+        by: "mtime",
+    }
+}
+
+/// The marks of processes: process id, session, working directory.
+pub fn marks(config: &Path) -> Vec<(i32, Option<String>, Option<String>)> {
+    let entries = std::fs::read_dir(config.join("sessions"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    entries
+        .filter_map(|entry| {
+            let mark = read(&entry.path())?;
+            let text = |name: &str| mark.get(name).and_then(Value::as_str).map(str::to_string);
+            let pid = i32::try_from(mark.get("pid")?.as_i64()?).ok()?;
+            Some((pid, text("sessionId"), text("cwd")))
+        })
+        .collect()
+}
+
+/// A JSON file of a few kilobytes.
+pub fn read(path: &Path) -> Option<Value> {
+    let about = std::fs::metadata(path).ok()?;
+    if !about.is_file() || about.len() > 64 << 20 {
+        return None;
+    }
+    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+}

@@ -1,0 +1,276 @@
+//! The files of sessions in a home.
+
+use super::places::{Home, is_absent, reason};
+use super::table::{Id, Kind};
+use crate::model::json;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// A file of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transcript {
+    /// The file.
+    pub path: PathBuf,
+    /// What it is.
+    pub kind: Kind,
+    /// The id of its session; none if a record has to say it, or if the file has many sessions.
+    pub id: Option<String>,
+    /// The session that started a subagent.
+    pub parent: Option<String>,
+    /// Size of the file.
+    pub bytes: u64,
+    /// When it was last changed.
+    pub modified: SystemTime,
+}
+
+/// What is in a home.
+#[derive(Debug, Default)]
+pub struct Files {
+    /// Files of sessions, sorted by path.
+    pub transcripts: Vec<Transcript>,
+    /// What cannot be read, and why.
+    pub problems: Vec<(PathBuf, String)>,
+}
+
+impl Home {
+    /// The files of sessions.
+    pub fn files(&self) -> Files {
+        let mut problems = Vec::new();
+        let mut found = BTreeMap::new();
+        for (kind, pattern) in self.program.layout {
+            for path in matching(&self.root, pattern, &mut problems) {
+                // The first pattern decides.
+                found.entry(path).or_insert(*kind);
+            }
+        }
+        let mut transcripts = Vec::new();
+        for (path, kind) in found {
+            match std::fs::metadata(&path) {
+                Ok(about) if about.is_file() => transcripts.push(Transcript {
+                    id: self.id(&path, kind),
+                    parent: parent(&path, kind),
+                    kind,
+                    bytes: about.len(),
+                    modified: about.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+                    path,
+                }),
+                Ok(_) => {}
+                // Removed since its directory was read, or below something that is not a directory.
+                Err(error) if is_absent(&error) && !path.is_symlink() => {}
+                Err(error) => problems.push((path, reason(&error))),
+            }
+        }
+        problems.sort();
+        // What is below a path that cannot be read says nothing new.
+        problems.dedup_by(|(path, _), (above, _)| path.starts_with(above));
+        Files {
+            transcripts,
+            problems,
+        }
+    }
+
+    fn id(&self, path: &Path, kind: Kind) -> Option<String> {
+        let stem = stem(path);
+        match (self.program.id, kind) {
+            (_, Kind::Database) | (Id::Time, _) => None,
+            (Id::Stem, _) | (_, Kind::Subagent) => Some(stem),
+            (Id::AfterUnderscore, _) => Some(stem.rsplit('_').next().unwrap_or_default().to_string()),
+            (Id::Uuid, _) => Some(
+                stem.get(stem.len().saturating_sub(36)..)
+                    .unwrap_or(&stem)
+                    .to_string(),
+            ),
+            (Id::Directory, _) => {
+                let folder = path.parent()?.file_name()?;
+                Some(folder.to_string_lossy().into_owned())
+            }
+            (Id::Record, _) => record_id(path),
+        }
+    }
+}
+
+/// The name of a file up to its first extension that says how it is kept.
+fn stem(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.strip_suffix(".zst").unwrap_or(&name);
+    let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    name.to_string()
+}
+
+/// The session of a subagent, whose directory has its name.
+fn parent(path: &Path, kind: Kind) -> Option<String> {
+    if kind != Kind::Subagent {
+        return None;
+    }
+    let folder = path.parent()?;
+    let folder = match folder.file_name()? {
+        name if name == "subagents" => folder.parent()?,
+        _ => folder,
+    };
+    let name = folder.file_name()?.to_string_lossy().into_owned();
+    // Older ones are next to their sessions, in the directory of the project.
+    (!stem(path).starts_with("agent-") || path.parent()? != folder).then_some(name)
+}
+
+/// So much of a file is read for its id.
+const HEAD: u64 = 16 * 1024;
+
+/// The id in the first object of a file.
+fn record_id(path: &Path) -> Option<String> {
+    let mut head = Vec::new();
+    std::fs::File::open(path)
+        .ok()?
+        .take(HEAD)
+        .read_to_end(&mut head)
+        .ok()?;
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let text = |object: &[u8]| {
+        let found = ["sessionId", "id"]
+            .into_iter()
+            .find_map(|name| json::member(object, name));
+        Some(json::text(found?)?.into_owned())
+    };
+    text(line).or_else(|| text(&head))
+}
+
+/// The paths below a root that match a pattern; the root itself if it is empty.
+fn matching(root: &Path, pattern: &str, problems: &mut Vec<(PathBuf, String)>) -> Vec<PathBuf> {
+    let mut found = vec![root.to_path_buf()];
+    for component in pattern.split('/').filter(|component| !component.is_empty()) {
+        let mut next = Vec::new();
+        for folder in found {
+            if !component.contains('*') {
+                next.push(folder.join(component));
+                continue;
+            }
+            let entries = match std::fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) if is_absent(&error) => continue,
+                Err(error) => {
+                    problems.push((folder, reason(&error)));
+                    continue;
+                }
+            };
+            let names = entries.flatten().map(|entry| entry.file_name());
+            next.extend(
+                names
+                    .filter(|name| fits(name, component))
+                    .map(|name| folder.join(name)),
+            );
+        }
+        found = next;
+    }
+    found
+}
+
+/// Whether a name matches a pattern in which `*` means any characters. Hidden files match only by name.
+pub(super) fn fits(name: &OsStr, pattern: &str) -> bool {
+    let (mut rest, mut parts) = (name.as_bytes(), pattern.split('*'));
+    let first = parts.next().unwrap_or_default();
+    if first.is_empty() && rest.starts_with(b".") {
+        return false;
+    }
+    let Some(after) = rest.strip_prefix(first.as_bytes()) else {
+        return false;
+    };
+    rest = after;
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else {
+        return rest.is_empty();
+    };
+    for part in middle {
+        match memchr::memmem::find(rest, part.as_bytes()) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::program;
+    use super::*;
+
+    #[test]
+    fn names_match_patterns() {
+        for (name, pattern, expected) in [
+            ("rollout-1.jsonl", "rollout-*.jsonl", true),
+            ("rollout-1.jsonl.zst", "rollout-*.jsonl", false),
+            ("x_y.jsonl", "*_*.jsonl", true),
+            ("xy.jsonl", "*_*.jsonl", false),
+            ("a", "a", true),
+            ("ab", "a", false),
+            (".hidden", "*", false),
+            (".jsonl", "*.jsonl", false),
+        ] {
+            assert_eq!(fits(OsStr::new(name), pattern), expected, "{name} {pattern}");
+        }
+    }
+
+    #[test]
+    fn ids_are_in_paths() {
+        let id = |name: &str, path: &str| {
+            let home = Home {
+                program: program(name).unwrap(),
+                root: "/h".into(),
+                problem: None,
+            };
+            home.id(Path::new(path), Kind::Session)
+        };
+        let uuid = "019e8304-dff2-79e4-8df0-a7a2fd64797d";
+        let rollout = format!("/h/rollout-2026-06-01T11-49-57-{uuid}.jsonl.zst");
+        assert_eq!(id("codex", &rollout).as_deref(), Some(uuid));
+        assert_eq!(id("pi", "/h/x/2026-06-10T15_62fe.jsonl").as_deref(), Some("62fe"));
+        assert_eq!(
+            id("cline", "/h/tasks/17/api_conversation_history.json").as_deref(),
+            Some("17")
+        );
+        assert_eq!(id("aichat", "/h/my talk.yaml").as_deref(), Some("my talk"));
+        assert_eq!(id("aider", "/h/.aider.chat.history.md"), None);
+    }
+
+    #[test]
+    fn every_file_is_listed_once_and_what_cannot_be_read_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("projects");
+        let project = root.join(OsStr::from_bytes(b"-src-a b#\xff"));
+        std::fs::create_dir_all(project.join("s1/subagents")).unwrap();
+        for name in [
+            "s1.jsonl",
+            "agent-7.jsonl",
+            "s1/subagents/agent-9.jsonl",
+            "notes.txt",
+            ".x.jsonl",
+        ] {
+            std::fs::write(project.join(name), "{}\n").unwrap();
+        }
+        std::os::unix::fs::symlink("loop", root.join("loop")).unwrap();
+        std::os::unix::fs::symlink("nowhere", project.join("s2.jsonl")).unwrap();
+        let home = Home {
+            program: program("claude").unwrap(),
+            root,
+            problem: None,
+        };
+        let files = home.files();
+        let found: Vec<_> = files
+            .transcripts
+            .iter()
+            .map(|file| (file.kind, file.id.as_deref().unwrap(), file.parent.as_deref()))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (Kind::Subagent, "agent-7", None),
+                (Kind::Subagent, "agent-9", Some("s1")),
+                (Kind::Session, "s1", None),
+            ]
+        );
+        let problems: Vec<&str> = files.problems.iter().map(|(_, why)| why.as_str()).collect();
+        assert_eq!(problems.len(), 2, "{problems:?}");
+    }
+}

@@ -1,0 +1,127 @@
+//! What the indexes of a home say of its sessions: titles and projects.
+
+use super::claude_code::read;
+use super::gemini_cli;
+use super::places::Home;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Titles and projects by session.
+#[derive(Clone, Debug, Default)]
+pub struct Index {
+    titles: HashMap<String, String>,
+    projects: HashMap<String, String>,
+}
+
+impl Index {
+    /// What the indexes of a home say.
+    pub fn of(home: &Home) -> Index {
+        let mut index = Index::default();
+        match home.program.name {
+            "codex" => {
+                let lines =
+                    std::fs::read_to_string(home.root.join("session_index.jsonl")).unwrap_or_default();
+                let entries = lines
+                    .lines()
+                    .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+                // The last line of a session counts.
+                entries.for_each(|entry| index.add(&entry, "id", &["thread_name"], &[]));
+            }
+            "cline" => {
+                let tasks = read(&home.root.join("state/taskHistory.json"));
+                for task in tasks.as_ref().and_then(Value::as_array).into_iter().flatten() {
+                    index.add(task, "id", &["task"], &["cwdOnTaskInitialization", "workspace"]);
+                }
+            }
+            "roo-code" => {
+                let tasks = std::fs::read_dir(home.root.join("tasks"))
+                    .into_iter()
+                    .flatten()
+                    .flatten();
+                for task in tasks.filter_map(|task| read(&task.path().join("history_item.json"))) {
+                    index.add(&task, "id", &["task"], &["workspace"]);
+                }
+            }
+            _ => {}
+        }
+        index
+    }
+
+    fn add(&mut self, entry: &Value, id: &str, titles: &[&str], projects: &[&str]) {
+        let text = |names: &[&str]| {
+            let found = names.iter().find_map(|name| entry.get(name)?.as_str());
+            found.filter(|text| !text.trim().is_empty()).map(str::to_string)
+        };
+        let id = match entry.get(id) {
+            Some(Value::String(id)) => id.clone(),
+            Some(Value::Number(id)) => id.to_string(),
+            _ => return,
+        };
+        if let Some(title) = text(titles) {
+            self.titles.insert(id.clone(), title);
+        }
+        if let Some(project) = text(projects) {
+            self.projects.insert(id, project);
+        }
+    }
+
+    /// The title of a session.
+    pub fn title(&self, id: &str) -> Option<&str> {
+        self.titles.get(id).map(String::as_str)
+    }
+
+    /// The project of a session whose records name none. `known` are the projects of other sessions.
+    pub fn project(
+        &self,
+        home: &Home,
+        path: &Path,
+        id: &str,
+        known: &dyn Fn() -> Vec<String>,
+    ) -> Option<String> {
+        match home.program.name {
+            "gemini-cli" => gemini_cli::project(path, known),
+            // Its file is in the directory where it was started.
+            "aider" => Some(path.parent()?.to_string_lossy().into_owned()),
+            _ => self.projects.get(id).cloned(),
+        }
+    }
+}
+
+/// A project as a path: some programs write an address.
+pub fn plain_project(project: &str) -> String {
+    let Some(path) = project.strip_prefix("file://") else {
+        return project.to_string();
+    };
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let code = after.get(..2).filter(|_| *first == b'%');
+        let code = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A title on one line, not longer than a list needs.
+pub fn folded(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").chars().take(MOST).collect()
+}
+
+/// Characters of a title.
+const MOST: usize = 240;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn projects_are_paths_and_titles_are_lines() {
+        assert_eq!(plain_project("file:///src/a%20b%"), "/src/a b%");
+        assert_eq!(plain_project("/src/a%20b"), "/src/a%20b");
+        assert_eq!(folded(" one\n\ttwo  "), "one two");
+        assert_eq!(folded(&"é".repeat(900)).chars().count(), MOST);
+    }
+}

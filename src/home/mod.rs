@@ -1,0 +1,25 @@
+//! The places where other programs keep their sessions: what there is, by the environment and the disk alone. Nothing in
+//! them is changed, and no program is started.
+
+mod claude_code;
+mod files;
+mod gemini_cli;
+mod index;
+mod name;
+mod opencode;
+mod places;
+mod retention;
+mod running;
+mod settings;
+mod sidecars;
+mod table;
+
+pub use files::{Files, Transcript};
+pub use index::{Index, folded, plain_project};
+pub use name::{Name, Wanted};
+pub use opencode::records;
+pub use places::{Environment, Home, homes};
+pub use retention::{Retention, WEEK};
+pub use running::{Mark, Running};
+pub use sidecars::{Sidecars, orphans};
+pub use table::{Kind, PROGRAMS, Program, program};

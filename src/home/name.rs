@@ -1,0 +1,109 @@
+//! Names of sessions in homes: `PROGRAM:ID`, `PROGRAM:@last` and `PROGRAM:@last:DIR`.
+
+use super::table::{PROGRAMS, Program, program};
+use crate::error::{Error, Kind, Result};
+
+/// What precedes a name that never means a session of the store.
+const HOME: &str = "home:";
+
+/// Every program.
+const ANY: &str = "any";
+
+/// Characters of the beginning of an id.
+const LEAST: usize = 4;
+
+/// A name of a session in a home.
+#[derive(Clone, Debug)]
+pub struct Name {
+    /// The program; none: any.
+    pub program: Option<&'static Program>,
+    /// The session.
+    pub wanted: Wanted,
+    /// Whether a session of the store of the same name has no precedence.
+    pub is_home: bool,
+}
+
+/// Which session is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The one whose id begins with this.
+    Id(String),
+    /// The newest one.
+    Last,
+    /// The newest one of a project.
+    LastOf(String),
+}
+
+impl Name {
+    /// Reads a name; none if it is not one of a session in a home.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`] if the beginning of an id is too short, [`Kind::Usage`] if `home:` precedes another name.
+    pub fn read(text: &str) -> Result<Option<Name>> {
+        let (rest, is_home) = match text.strip_prefix(HOME) {
+            Some(rest) => (rest, true),
+            None => (text, false),
+        };
+        let parts = rest
+            .split_once(':')
+            .filter(|(name, _)| *name == ANY || program(name).is_some());
+        let Some((name, session)) = parts else {
+            return match is_home {
+                false => Ok(None),
+                true => {
+                    let names: Vec<&str> = PROGRAMS.iter().map(|program| program.name).collect();
+                    let error = Error::new(Kind::Usage, "expected home:PROGRAM:ID");
+                    Err(error.hint(format!("programs: {}", names.join(", "))))
+                }
+            };
+        };
+        let wanted = match session.strip_prefix("@last") {
+            Some("") => Wanted::Last,
+            Some(project) if project.starts_with(':') && project.len() > 1 => {
+                Wanted::LastOf(project[1..].to_string())
+            }
+            _ if session.chars().count() < LEAST => {
+                let error = Error::new(Kind::NotFound, "no such session");
+                return Err(error.hint(format!("give at least {LEAST} characters of the id")));
+            }
+            _ => Wanted::Id(session.to_string()),
+        };
+        Ok(Some(Name {
+            program: program(name),
+            wanted,
+            is_home,
+        }))
+    }
+
+    /// Whether the name is of this program.
+    pub fn is_of(&self, program: &Program) -> bool {
+        self.program.is_none_or(|own| own.name == program.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_a_program() {
+        let read = |text: &str| Name::read(text).unwrap();
+        let name = read("claude:4c2d").unwrap();
+        assert_eq!(
+            (name.program.unwrap().name, name.wanted),
+            ("claude-code", Wanted::Id("4c2d".to_string()))
+        );
+        assert_eq!(read("any:@last").unwrap().wanted, Wanted::Last);
+        assert!(read("any:@last").unwrap().program.is_none());
+        assert_eq!(
+            read("pi:@last:/a:b").unwrap().wanted,
+            Wanted::LastOf("/a:b".to_string())
+        );
+        assert!(read("home:codex:019e").unwrap().is_home);
+        for other in ["trip", "agent:main:main", "@last", "@id:x", "clause:4c2d"] {
+            assert!(read(other).is_none(), "{other}");
+        }
+        assert_eq!(Name::read("claude:4").unwrap_err().kind, Kind::NotFound);
+        assert_eq!(Name::read("home:trip").unwrap_err().kind, Kind::Usage);
+    }
+}

@@ -1,0 +1,210 @@
+//! Which homes exist, by the environment and the disk.
+
+use super::table::{Base, PROGRAMS, Place, Program};
+use std::ffi::OsString;
+use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Editors of the family of Visual Studio Code.
+const EDITORS: [&str; 5] = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
+
+/// What the environment says.
+pub struct Environment<'e> {
+    /// The value of a variable.
+    pub variable: &'e dyn Fn(&str) -> Option<OsString>,
+    /// The current directory.
+    pub directory: Option<PathBuf>,
+}
+
+/// A place where a program keeps sessions.
+#[derive(Clone, Debug)]
+pub struct Home {
+    /// The program.
+    pub program: &'static Program,
+    /// The directory, file or database.
+    pub root: PathBuf,
+    /// Why the home cannot be read.
+    pub problem: Option<String>,
+}
+
+/// The homes that exist, in the order of the table.
+pub fn homes(environment: &Environment<'_>) -> Vec<Home> {
+    let mut found: Vec<Home> = Vec::new();
+    let mut seen = Vec::new();
+    for program in PROGRAMS {
+        for root in environment.roots(program) {
+            let Some(home) = home(program, root) else { continue };
+            // One directory under two names is one home.
+            let place = std::fs::canonicalize(&home.root).unwrap_or_else(|_| home.root.clone());
+            if !seen.contains(&(program.name, place.clone())) {
+                seen.push((program.name, place));
+                found.push(home);
+            }
+        }
+    }
+    found
+}
+
+/// The home at a place; none if there is nothing.
+fn home(program: &'static Program, root: PathBuf) -> Option<Home> {
+    let is_file = program.layout.iter().all(|(_, path)| path.is_empty());
+    let problem = match std::fs::metadata(&root) {
+        Err(error) if is_absent(&error) => return None,
+        Err(error) => Some(reason(&error)),
+        Ok(about) => wrong(&about, is_file),
+    };
+    Some(Home {
+        program,
+        root,
+        problem,
+    })
+}
+
+fn wrong(about: &Metadata, is_file: bool) -> Option<String> {
+    match is_file {
+        true if !about.is_file() => Some("not a regular file".to_string()),
+        false if !about.is_dir() => Some("not a directory".to_string()),
+        _ => None,
+    }
+}
+
+pub(super) fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+/// A system error without its number.
+pub(super) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" (os error").unwrap_or(text.len());
+    let mut text = text[..end].to_string();
+    if let Some(first) = text.get(..1).map(str::to_lowercase) {
+        text.replace_range(..1, &first);
+    }
+    text
+}
+
+impl Environment<'_> {
+    /// A directory that a variable names; empty and relative values count as unset.
+    fn directory(&self, name: &str) -> Option<PathBuf> {
+        let value = (self.variable)(name).filter(|value| !value.is_empty())?;
+        Some(PathBuf::from(value)).filter(|path| path.is_absolute())
+    }
+
+    /// The home directory of the user.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.directory("HOME").or_else(|| self.directory("USERPROFILE"))
+    }
+
+    fn bases(&self, base: Base) -> Vec<PathBuf> {
+        let home = |below: &str| self.home().map(|home| home.join(below));
+        let one = |path: Option<PathBuf>| path.into_iter().collect();
+        match base {
+            Base::Variable(name) => one(self.directory(name)),
+            Base::Home => one(self.home()),
+            Base::Data => one(self.directory("XDG_DATA_HOME").or_else(|| home(".local/share"))),
+            Base::Config => one(self.directory("XDG_CONFIG_HOME").or_else(|| home(".config"))),
+            Base::Here => one(self.directory.clone()),
+            Base::Editors => {
+                let config = self.bases(Base::Config);
+                let mac = home("Library/Application Support");
+                let windows = self.directory("APPDATA");
+                let apps = config.into_iter().chain(mac).chain(windows);
+                let storage = apps.flat_map(|base| EDITORS.map(|editor| base.join(editor)));
+                let server = home(".vscode-server/data");
+                storage
+                    .chain(server)
+                    .map(|app| app.join("User/globalStorage"))
+                    .collect()
+            }
+        }
+    }
+
+    /// Where the home of a program may be.
+    fn roots(&self, program: &Program) -> Vec<PathBuf> {
+        let mut roots = Vec::new();
+        for Place(base, below) in program.places {
+            let bases = self.bases(*base);
+            let is_moved = matches!(base, Base::Variable(_)) && !bases.is_empty();
+            roots.extend(bases.iter().map(|base| joined(base, below)));
+            if is_moved {
+                break;
+            }
+        }
+        roots
+    }
+}
+
+fn joined(base: &Path, below: &str) -> PathBuf {
+    match below {
+        "" => base.to_path_buf(),
+        below => base.join(below),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::program;
+    use super::*;
+
+    fn roots(variables: &[(&str, &str)], name: &str) -> Vec<String> {
+        let variable = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| OsString::from(value))
+        };
+        let environment = Environment {
+            variable: &variable,
+            directory: Some("/src".into()),
+        };
+        let roots = environment.roots(program(name).unwrap());
+        roots.iter().map(|path| path.display().to_string()).collect()
+    }
+
+    #[test]
+    fn variables_move_homes() {
+        let home = ("HOME", "/home/ann");
+        assert_eq!(roots(&[home], "claude"), ["/home/ann/.claude/projects"]);
+        assert_eq!(
+            roots(&[home, ("CLAUDE_CONFIG_DIR", "/c")], "claude"),
+            ["/c/projects"]
+        );
+        assert_eq!(
+            roots(&[home, ("CLAUDE_CONFIG_DIR", "")], "claude"),
+            ["/home/ann/.claude/projects"]
+        );
+        assert_eq!(roots(&[home, ("CODEX_HOME", "x")], "codex"), ["/home/ann/.codex"]);
+        assert_eq!(
+            roots(&[home, ("GEMINI_CLI_HOME", "/g")], "gemini"),
+            ["/g/.gemini/tmp"]
+        );
+        assert_eq!(
+            roots(
+                &[
+                    home,
+                    ("PI_CODING_AGENT_DIR", "/p"),
+                    ("PI_CODING_AGENT_SESSION_DIR", "/s")
+                ],
+                "pi"
+            ),
+            ["/s"]
+        );
+        assert_eq!(
+            roots(&[home, ("XDG_DATA_HOME", "/d")], "goose"),
+            ["/d/goose/sessions"]
+        );
+        assert_eq!(roots(&[("USERPROFILE", "/u")], "qwen"), ["/u/.qwen/projects"]);
+        assert_eq!(
+            roots(&[home], "aider"),
+            ["/src/.aider.chat.history.md", "/home/ann/.aider.chat.history.md"]
+        );
+        let editors = roots(&[home], "roo");
+        assert!(
+            editors.len() == 11
+                && editors[0].ends_with("/Code/User/globalStorage/rooveterinaryinc.roo-cline")
+        );
+        assert_eq!(roots(&[], "claude"), [""; 0]);
+    }
+}

@@ -1,0 +1,77 @@
+//! Which sessions a program is writing: those that changed just now, and those that a living process marks.
+
+use super::claude_code;
+use super::files::Transcript;
+use super::places::Home;
+use std::time::{Duration, SystemTime};
+
+/// A file that changed this recently may be changing still.
+const RECENT: Duration = Duration::from_secs(120);
+
+/// What marks a session as running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A process that lives.
+    Process,
+    /// A change a short time ago.
+    Recent,
+}
+
+impl Mark {
+    /// The mark in words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Mark::Process => "a living process",
+            Mark::Recent => "a change in the last 2 minutes",
+        }
+    }
+}
+
+/// The marks of processes in a home.
+#[derive(Debug)]
+pub struct Running {
+    now: SystemTime,
+    /// Sessions and working directories of living processes.
+    marks: Vec<(Option<String>, Option<String>)>,
+}
+
+impl Running {
+    /// The marks in a home, at this time.
+    pub fn of(home: &Home, now: SystemTime) -> Running {
+        let marks = match (home.program.name, home.root.parent()) {
+            ("claude-code", Some(config)) => claude_code::marks(config),
+            _ => Vec::new(),
+        };
+        let living = marks.into_iter().filter(|(pid, ..)| is_alive(*pid));
+        Running {
+            now,
+            marks: living
+                .map(|(_, session, directory)| (session, directory))
+                .collect(),
+        }
+    }
+
+    /// What marks a session as running; none if nothing does. A mark without a session counts for its directory.
+    pub fn mark(&self, transcript: &Transcript, id: &str, project: Option<&str>) -> Option<Mark> {
+        let is_marked = self.marks.iter().any(|(session, directory)| match session {
+            Some(session) => session == id,
+            None => directory.is_some() && directory.as_deref() == project,
+        });
+        if is_marked {
+            return Some(Mark::Process);
+        }
+        let age = self.now.duration_since(transcript.modified);
+        age.is_ok_and(|age| age < RECENT).then_some(Mark::Recent)
+    }
+}
+
+/// Whether a process lives; one of another user does.
+fn is_alive(pid: i32) -> bool {
+    let Some(pid) = rustix::process::Pid::from_raw(pid).filter(|_| pid > 0) else {
+        return false;
+    };
+    !matches!(
+        rustix::process::test_kill_process(pid),
+        Err(rustix::io::Errno::SRCH)
+    )
+}

@@ -1,0 +1,16 @@
+//! What the settings of a home say.
+
+use super::places::Home;
+use super::retention::Retention;
+use super::{claude_code, gemini_cli};
+
+impl Home {
+    /// How long sessions are kept; none if the program keeps everything, or is not known to delete anything.
+    pub fn retention(&self) -> Option<Retention> {
+        match self.program.name {
+            "claude-code" => Some(claude_code::retention(self.root.parent()?)),
+            "gemini-cli" => gemini_cli::retention(self.root.parent()?),
+            _ => None,
+        }
+    }
+}

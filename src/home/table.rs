@@ -1,0 +1,332 @@
+//! The table of programs: where each keeps its sessions, and what a session is there.
+
+use crate::format::Format;
+
+/// A program that keeps sessions.
+#[derive(Debug)]
+pub struct Program {
+    /// The name on the command line and in reports.
+    pub name: &'static str,
+    /// A short form of the name.
+    pub short: Option<&'static str>,
+    /// The format of its sessions; none if that is not read.
+    pub format: Option<Format>,
+    /// Where its home may be, the first that applies before the others.
+    pub(super) places: &'static [Place],
+    /// What the files of sessions are called, below the home.
+    pub(super) layout: &'static [(Kind, &'static str)],
+    /// What the id of a session is.
+    pub(super) id: Id,
+    /// What else belongs to a session.
+    pub(super) sidecars: &'static [Beside],
+}
+
+/// A place below a directory that the environment names.
+#[derive(Debug)]
+pub(super) struct Place(pub Base, pub &'static str);
+
+/// A directory that the environment names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Base {
+    /// The value of a variable. If it is set, later places do not apply.
+    Variable(&'static str),
+    /// The home directory of the user.
+    Home,
+    /// `XDG_DATA_HOME`.
+    Data,
+    /// `XDG_CONFIG_HOME`.
+    Config,
+    /// The storage of each editor of the family of Visual Studio Code.
+    Editors,
+    /// The current directory.
+    Here,
+}
+
+/// What a file in a home is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A session.
+    Session,
+    /// A session that the program has put aside.
+    Archived,
+    /// A session of a subagent.
+    Subagent,
+    /// A database with sessions.
+    Database,
+}
+
+/// What the id of a session is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Id {
+    /// The name of the file without its extension.
+    Stem,
+    /// What follows the last underscore of it.
+    AfterUnderscore,
+    /// The last 36 characters of it.
+    Uuid,
+    /// The name of the directory.
+    Directory,
+    /// What the record says.
+    Record,
+    /// The time at which the session begins: one file has many.
+    Time,
+}
+
+/// Files that belong to a session. `{id}` is its id.
+#[derive(Debug)]
+pub(super) enum Beside {
+    /// Below the directory of the session.
+    Session(&'static str),
+    /// Below the parent of the home, or the home itself without one.
+    Parent(&'static str),
+}
+
+use Base::{Config, Data, Editors, Here, Home, Variable};
+use Kind::{Archived, Database, Session, Subagent};
+
+/// A program without places, to be completed.
+const BLANK: Program = Program {
+    name: "",
+    short: None,
+    format: None,
+    places: &[],
+    layout: &[],
+    id: Id::Stem,
+    sidecars: &[],
+};
+
+/// Every program, in the order of the manual.
+pub const PROGRAMS: &[Program] = &[
+    Program {
+        name: "claude-code",
+        short: Some("claude"),
+        format: Some(Format::ClaudeCode),
+        places: &[
+            Place(Variable("CLAUDE_CONFIG_DIR"), "projects"),
+            Place(Home, ".claude/projects"),
+        ],
+        layout: &[
+            (Subagent, "*/agent-*.jsonl"),
+            (Session, "*/*.jsonl"),
+            (Subagent, "*/*/subagents/agent-*.jsonl"),
+        ],
+        sidecars: &[
+            Beside::Session("{id}"),
+            Beside::Parent("file-history/{id}"),
+            Beside::Parent("todos/{id}-*.json"),
+            Beside::Parent("tasks/{id}"),
+            Beside::Parent("session-env/{id}"),
+            Beside::Parent("debug/{id}.txt"),
+        ],
+        ..BLANK
+    },
+    Program {
+        name: "codex",
+        format: Some(Format::Codex),
+        places: &[Place(Variable("CODEX_HOME"), ""), Place(Home, ".codex")],
+        layout: &[
+            (Session, "sessions/*/*/*/rollout-*.jsonl"),
+            (Session, "sessions/*/*/*/rollout-*.jsonl.zst"),
+            (Archived, "archived_sessions/rollout-*.jsonl"),
+            (Archived, "archived_sessions/rollout-*.jsonl.zst"),
+        ],
+        id: Id::Uuid,
+        ..BLANK
+    },
+    Program {
+        name: "gemini-cli",
+        short: Some("gemini"),
+        format: Some(Format::GeminiCli),
+        places: &[
+            Place(Variable("GEMINI_CLI_HOME"), ".gemini/tmp"),
+            Place(Home, ".gemini/tmp"),
+        ],
+        layout: &[
+            (Session, "*/chats/session-*.jsonl"),
+            (Session, "*/chats/session-*.json"),
+            (Subagent, "*/chats/*/*.jsonl"),
+        ],
+        id: Id::Record,
+        sidecars: &[Beside::Session("{id}")],
+    },
+    Program {
+        name: "opencode",
+        format: Some(Format::Opencode),
+        places: &[Place(Data, "opencode")],
+        layout: &[(Database, "opencode*.db"), (Session, "storage/session/*/*.json")],
+        id: Id::Record,
+        ..BLANK
+    },
+    Program {
+        name: "goose",
+        format: Some(Format::Goose),
+        places: &[
+            Place(Variable("GOOSE_PATH_ROOT"), "data/sessions"),
+            Place(Data, "goose/sessions"),
+        ],
+        layout: &[(Database, "sessions.db"), (Session, "*.jsonl")],
+        ..BLANK
+    },
+    Program {
+        name: "pi",
+        format: Some(Format::Pi),
+        places: &[
+            Place(Variable("PI_CODING_AGENT_SESSION_DIR"), ""),
+            Place(Variable("PI_CODING_AGENT_DIR"), "sessions"),
+            Place(Home, ".pi/agent/sessions"),
+        ],
+        layout: &[(Session, "*/*_*.jsonl"), (Session, "*_*.jsonl")],
+        id: Id::AfterUnderscore,
+        ..BLANK
+    },
+    Program {
+        name: "cline",
+        format: Some(Format::ClineRoo),
+        places: &[Place(Editors, "saoudrizwan.claude-dev")],
+        layout: &[(Session, "tasks/*/api_conversation_history.json")],
+        id: Id::Directory,
+        sidecars: &[Beside::Session("")],
+        ..BLANK
+    },
+    Program {
+        name: "roo-code",
+        short: Some("roo"),
+        format: Some(Format::ClineRoo),
+        places: &[Place(Editors, "rooveterinaryinc.roo-cline")],
+        layout: &[(Session, "tasks/*/api_conversation_history.json")],
+        id: Id::Directory,
+        sidecars: &[Beside::Session("")],
+    },
+    Program {
+        name: "continue",
+        format: Some(Format::Continue),
+        places: &[
+            Place(Variable("CONTINUE_GLOBAL_DIR"), "sessions"),
+            Place(Home, ".continue/sessions"),
+        ],
+        layout: &[(Session, "*-*.json")],
+        ..BLANK
+    },
+    Program {
+        name: "aider",
+        format: Some(Format::Aider),
+        places: &[
+            Place(Variable("AIDER_CHAT_HISTORY_FILE"), ""),
+            Place(Here, ".aider.chat.history.md"),
+            Place(Home, ".aider.chat.history.md"),
+        ],
+        layout: &[(Session, "")],
+        id: Id::Time,
+        ..BLANK
+    },
+    Program {
+        name: "aichat",
+        format: Some(Format::Aichat),
+        places: &[
+            Place(Variable("AICHAT_SESSIONS_DIR"), ""),
+            Place(Variable("AICHAT_CONFIG_DIR"), "sessions"),
+            Place(Config, "aichat/sessions"),
+        ],
+        layout: &[(Session, "*.yaml"), (Session, "_/*.yaml")],
+        ..BLANK
+    },
+    Program {
+        name: "llm",
+        places: &[
+            Place(Variable("LLM_USER_PATH"), "logs.db"),
+            Place(Config, "io.datasette.llm/logs.db"),
+        ],
+        layout: &[(Database, "")],
+        ..BLANK
+    },
+    Program {
+        name: "copilot-cli",
+        short: Some("copilot"),
+        places: &[
+            Place(Variable("COPILOT_HOME"), "session-state"),
+            Place(Home, ".copilot/session-state"),
+        ],
+        layout: &[(Session, "*/events.jsonl")],
+        id: Id::Directory,
+        ..BLANK
+    },
+    Program {
+        name: "cursor",
+        places: &[
+            Place(Variable("CURSOR_CONFIG_DIR"), "projects"),
+            Place(Home, ".cursor/projects"),
+        ],
+        layout: &[(Session, "*/agent-transcripts/*/*.jsonl")],
+        ..BLANK
+    },
+    Program {
+        name: "qwen-code",
+        short: Some("qwen"),
+        places: &[
+            Place(Variable("QWEN_RUNTIME_DIR"), "projects"),
+            Place(Variable("QWEN_HOME"), "projects"),
+            Place(Home, ".qwen/projects"),
+        ],
+        layout: &[(Session, "*/chats/*.jsonl")],
+        ..BLANK
+    },
+    Program {
+        name: "kimi",
+        places: &[
+            Place(Variable("KIMI_SHARE_DIR"), "sessions"),
+            Place(Home, ".kimi/sessions"),
+        ],
+        layout: &[(Session, "*/*/context.jsonl")],
+        id: Id::Directory,
+        ..BLANK
+    },
+    Program {
+        name: "droid",
+        places: &[
+            Place(Variable("FACTORY_DIR"), "sessions"),
+            Place(Home, ".factory/sessions"),
+        ],
+        layout: &[(Session, "*/*.jsonl")],
+        ..BLANK
+    },
+    Program {
+        name: "openclaw",
+        places: &[
+            Place(Variable("OPENCLAW_STATE_DIR"), "agents"),
+            Place(Home, ".openclaw/agents"),
+        ],
+        layout: &[(Session, "*/sessions/*.jsonl")],
+        ..BLANK
+    },
+];
+
+/// The program of a name or short form.
+pub fn program(name: &str) -> Option<&'static Program> {
+    PROGRAMS
+        .iter()
+        .find(|program| program.name == name || program.short == Some(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_different_and_every_program_has_places_and_files() {
+        let names: Vec<&str> = PROGRAMS
+            .iter()
+            .flat_map(|program| [Some(program.name), program.short].into_iter().flatten())
+            .collect();
+        for (nth, name) in names.iter().enumerate() {
+            assert!(!names[..nth].contains(name), "{name}");
+            assert!(program(name).is_some());
+        }
+        for program in PROGRAMS {
+            assert!(
+                !program.places.is_empty() && !program.layout.is_empty(),
+                "{}",
+                program.name
+            );
+        }
+    }
+}

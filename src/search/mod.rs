@@ -1,0 +1,11 @@
+//! Search in the text of sessions: patterns, the bytes that decide what is decoded, and the lines that match.
+
+mod find;
+mod literal;
+mod pattern;
+mod prefilter;
+mod texts;
+
+pub use find::{Found, Line, Query, find};
+pub use pattern::{Case, Pattern, Settings};
+pub use texts::Part;

@@ -1,0 +1,137 @@
+//! What bytes must contain to be worth decoding.
+
+use regex::bytes::Regex;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::io::{self, Read};
+
+/// Bytes that are read at once.
+const CHUNK: usize = 256 * 1024;
+
+/// What the undecoded bytes of every match contain; nothing, so that everything is decoded, if a pattern requires too
+/// little.
+#[derive(Clone, Debug, Default)]
+pub struct Prefilter {
+    regex: Option<Regex>,
+    /// No match of the expression has more bytes.
+    longest: usize,
+}
+
+impl Prefilter {
+    /// For a pattern of which each match contains one of these strings, or the same without regard to case.
+    pub fn new(strings: Option<&[String]>, ignores_case: bool) -> Prefilter {
+        let Some(strings) = strings.filter(|strings| !strings.is_empty()) else {
+            return Prefilter::default();
+        };
+        let case = if ignores_case { "i" } else { "-i" };
+        let texts: Vec<String> = strings.iter().map(|text| regex::escape(text)).collect();
+        let mut expression = format!("(?{case}:{})", texts.join("|"));
+        // Any character may be written as its number, at any depth of quoting.
+        let mut characters: BTreeSet<char> = strings.iter().flat_map(|text| text.chars()).collect();
+        if ignores_case {
+            let others: Vec<char> = characters
+                .iter()
+                .flat_map(|c| [c.to_ascii_lowercase(), c.to_ascii_uppercase()])
+                .collect();
+            characters.extend(others);
+        }
+        let codes: Vec<String> = characters
+            .iter()
+            .map(|c| format!("{:02x}", u32::from(*c)))
+            .collect();
+        let _ = write!(expression, r"|\\u00(?i:{})", codes.join("|"));
+        // Two letters of ASCII have a variant outside of it: the Kelvin sign and the long s.
+        if ignores_case && characters.iter().any(|c| matches!(c, 'k' | 's')) {
+            expression.push_str(r"|\\u(?i:212a|017f)");
+        }
+        let longest = strings.iter().map(String::len).max().unwrap_or_default();
+        Prefilter {
+            // Without the expression, everything is decoded.
+            regex: Regex::new(&expression).ok(),
+            longest: (longest * 3).max(6),
+        }
+    }
+
+    /// Whether everything is decoded.
+    pub fn is_open(&self) -> bool {
+        self.regex.is_none()
+    }
+
+    /// Whether undecoded bytes may contain a match.
+    pub fn may_match(&self, bytes: &[u8]) -> bool {
+        self.regex.as_ref().is_none_or(|regex| regex.is_match(bytes))
+    }
+
+    /// Whether what is left of an input may contain a match.
+    pub fn may_match_rest(&self, input: &mut (impl Read + ?Sized)) -> io::Result<bool> {
+        let Some(regex) = &self.regex else { return Ok(true) };
+        let mut buffer = vec![0; CHUNK + self.longest];
+        let mut kept = 0;
+        loop {
+            let read = match input.read(&mut buffer[kept..]) {
+                Ok(0) => return Ok(false),
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let end = kept + read;
+            if regex.is_match(&buffer[..end]) {
+                return Ok(true);
+            }
+            // What begins here may end in the next chunk.
+            kept = end.min(self.longest);
+            buffer.copy_within(end - kept..end, 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prefilter(text: &str, ignores_case: bool) -> Prefilter {
+        Prefilter::new(Some(&[text.to_string()]), ignores_case)
+    }
+
+    #[test]
+    fn characters_may_be_written_as_their_numbers() {
+        let exact = prefilter("lease", false);
+        for bytes in ["a lease", r"l\u0065ase", r"\\u006Cease", r"\u0073"] {
+            assert!(exact.may_match(bytes.as_bytes()), "{bytes}");
+        }
+        // Characters that are not in the text: of other commands, or escaped by Go.
+        for bytes in ["LEASE", r"\u001b[0m", r"\u003cleas\u003e", "leas e"] {
+            assert!(!exact.may_match(bytes.as_bytes()), "{bytes}");
+        }
+        let any = prefilter("lease", true);
+        for bytes in ["LeAsE", r"\u0045", "lea\u{17f}e", r"lea\u017Fe", r"lea\u017fe"] {
+            assert!(any.may_match(bytes.as_bytes()), "{bytes}");
+        }
+        assert!(Prefilter::default().may_match(b""));
+        assert!(prefilter("disk", true).may_match("dis\u{212a}".as_bytes()));
+    }
+
+    #[test]
+    fn a_text_is_found_across_chunks() {
+        struct Pieces<'b>(&'b [u8], usize);
+        impl Read for Pieces<'_> {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                let length = self.1.min(self.0.len()).min(buffer.len());
+                buffer[..length].copy_from_slice(&self.0[..length]);
+                self.0 = &self.0[length..];
+                Ok(length)
+            }
+        }
+        let exact = prefilter("quorum lease", false);
+        for piece in 1..20 {
+            let mut input = Pieces(b"the quorum of the quorum lease is", piece);
+            assert!(exact.may_match_rest(&mut input).unwrap(), "{piece}");
+            let mut input = Pieces(b"the quorum of the lease is", piece);
+            assert!(!exact.may_match_rest(&mut input).unwrap(), "{piece}");
+        }
+        let long = [vec![b'x'; CHUNK + 5], b"quorum lease".to_vec()].concat();
+        for start in 0..20 {
+            assert!(exact.may_match_rest(&mut &long[start..]).unwrap(), "{start}");
+        }
+    }
+}

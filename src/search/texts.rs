@@ -1,0 +1,198 @@
+//! What a person sees of a message: its text, reasoning, calls and results. Never ids, signatures or encoded data.
+
+use crate::model::json::{self, Dialect};
+use crate::model::message::{Message, Part as Content, Role};
+
+/// A kind of text in a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Part {
+    /// What was said.
+    Text,
+    /// Reasoning of a model.
+    Reasoning,
+    /// The name of a called tool, and the strings among its arguments.
+    Call,
+    /// The result of a call.
+    Result,
+    /// A summary of earlier messages.
+    Summary,
+    /// The title of a session.
+    Title,
+}
+
+impl Part {
+    /// Every kind.
+    pub const ALL: [Part; 6] = [
+        Part::Text,
+        Part::Reasoning,
+        Part::Call,
+        Part::Result,
+        Part::Summary,
+        Part::Title,
+    ];
+
+    /// The name on the command line and in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Part::Text => "text",
+            Part::Reasoning => "reasoning",
+            Part::Call => "call",
+            Part::Result => "result",
+            Part::Summary => "summary",
+            Part::Title => "title",
+        }
+    }
+}
+
+/// Gives each text of a message to `each`, with the tool of a call.
+pub fn each_text<'m>(message: &Message<'m>, each: &mut dyn FnMut(Part, Option<&str>, &str)) {
+    let thoughts = message
+        .reasoning
+        .and_then(|raw| json::elements(raw, Dialect::Strict));
+    for thought in thoughts.unwrap_or_default() {
+        thought_of(thought, each);
+    }
+    let own = match message.role() {
+        Role::Tool => Part::Result,
+        _ => Part::Text,
+    };
+    for part in message.parts() {
+        match part {
+            Content::Text(text) => each(own, None, &text),
+            Content::Other(kind, raw) => other(&kind, raw, each),
+        }
+    }
+    for call in message.tool_calls() {
+        each(Part::Call, Some(&call.name), &call.name);
+        strings(&call.arguments, &mut |text| {
+            each(Part::Call, Some(&call.name), text)
+        });
+    }
+}
+
+/// Content that is not plain text. Media and encoded data are not searched.
+fn other(kind: &str, raw: &[u8], each: &mut dyn FnMut(Part, Option<&str>, &str)) {
+    let text = |name: &str| json::member(raw, name).and_then(json::text);
+    match kind {
+        "thinking" | "reasoning" => thought_of(raw, each),
+        "refusal" => text("refusal")
+            .iter()
+            .for_each(|text| each(Part::Text, None, text)),
+        "tool_result" => text_members(raw, &["content", "text"], &mut |text| {
+            each(Part::Result, None, text)
+        }),
+        "input_text" | "output_text" => text("text").iter().for_each(|text| each(Part::Text, None, text)),
+        _ => {}
+    }
+}
+
+/// Reasoning without its signature and its encrypted form.
+fn thought_of(raw: &[u8], each: &mut dyn FnMut(Part, Option<&str>, &str)) {
+    let names = ["text", "thinking", "summary", "content"];
+    text_members(raw, &names, &mut |text| each(Part::Reasoning, None, text));
+}
+
+/// The texts in these members of an object, at any depth.
+fn text_members(raw: &[u8], names: &[&str], each: &mut dyn FnMut(&str)) {
+    if let Some(elements) = json::elements(raw, Dialect::Strict) {
+        for element in elements {
+            match json::text(element) {
+                Some(text) => each(&text),
+                None => text_members(element, names, each),
+            }
+        }
+        return;
+    }
+    for (name, value) in json::members(raw, Dialect::Strict).unwrap_or_default() {
+        if !names.contains(&name.as_ref()) {
+            continue;
+        }
+        match json::text(value) {
+            Some(text) => each(&text),
+            None => text_members(value, names, each),
+        }
+    }
+}
+
+/// Nested JSON deeper than this is searched as it is written.
+const DEEPEST: usize = 8;
+
+/// The strings in the arguments of a call, decoded as deep as JSON is quoted in JSON; other arguments as they are.
+fn strings(arguments: &str, each: &mut dyn FnMut(&str)) {
+    if !inside(arguments.as_bytes(), DEEPEST, each) {
+        each(arguments);
+    }
+}
+
+/// Gives the strings of an object or array to `each`; false if the bytes are neither.
+fn inside(value: &[u8], depth: usize, each: &mut dyn FnMut(&str)) -> bool {
+    let value = value.trim_ascii();
+    let values: Vec<&[u8]> = match value.first() {
+        Some(b'{') => match json::members(value, Dialect::Strict) {
+            Some(members) => members.into_iter().map(|(_, value)| value).collect(),
+            None => return false,
+        },
+        Some(b'[') => match json::elements(value, Dialect::Strict) {
+            Some(elements) => elements,
+            None => return false,
+        },
+        _ => return false,
+    };
+    for value in values {
+        match json::text(value) {
+            Some(text) => {
+                let is_nested = depth > 0 && inside(text.as_bytes(), depth - 1, each);
+                if !is_nested {
+                    each(&text);
+                }
+            }
+            None if depth > 0 => {
+                inside(value, depth - 1, each);
+            }
+            None => each(&String::from_utf8_lossy(value)),
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Place;
+    use crate::model::record::Record;
+
+    fn texts(line: &str) -> Vec<(Part, String)> {
+        let record = Record::parse(line.as_bytes(), Place::default());
+        let mut found = Vec::new();
+        each_text(record.message().unwrap(), &mut |part, _, text| {
+            found.push((part, text.to_string()))
+        });
+        found
+    }
+
+    #[test]
+    fn texts_of_each_kind_are_decoded() {
+        let line = r#"{"role":"assistant","content":[{"type":"text","text":"caf\u00e9"},{"type":"image_url","image_url":{"url":"data:x"}}],"reasoning":[{"text":"hm","signature":"sig"},{"summary":[{"type":"summary_text","text":"short"}],"encrypted_content":"x"}],"tool_calls":[{"id":"call_1","type":"function","function":{"name":"run","arguments":"{\"cmd\":\"{\\\"deep\\\":[\\\"a \\\\\\\"b\\\\\\\"\\\"]}\",\"n\":8080,\"list\":[\"x\"]}"}}]}"#;
+        let of = |part, text: &str| (part, text.to_string());
+        assert_eq!(
+            texts(line),
+            [
+                of(Part::Reasoning, "hm"),
+                of(Part::Reasoning, "short"),
+                of(Part::Text, "caf\u{e9}"),
+                of(Part::Call, "run"),
+                of(Part::Call, "a \"b\""),
+                of(Part::Call, "x"),
+            ]
+        );
+        assert_eq!(
+            texts(r#"{"role":"tool","tool_call_id":"c","content":"out"}"#),
+            [of(Part::Result, "out")]
+        );
+        let free = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"custom","custom":{"name":"patch","input":"*** {Begin"}}]}"#;
+        assert_eq!(
+            texts(free),
+            [of(Part::Call, "patch"), of(Part::Call, "*** {Begin")]
+        );
+    }
+}

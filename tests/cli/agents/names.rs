@@ -1,0 +1,178 @@
+//! Names of sessions in homes as operands.
+
+use super::{FIRST, OTHER, SECOND, claude, home, homes, put};
+use crate::env::Env;
+
+#[test]
+fn every_command_reads_a_session_in_a_home_by_name() {
+    let env = homes();
+    let name = format!("claude-code:{FIRST}");
+    let path = home(&env).join(format!(".claude/projects/-src-a-b--c/{FIRST}.jsonl"));
+    let path = path.to_str().unwrap();
+    for command in [
+        "show",
+        "cat",
+        "count",
+        "context",
+        "detect",
+        "truncate --keep-last 1",
+        "compact --budget 9k",
+        "check",
+        "title",
+        "list",
+    ] {
+        let words: Vec<&str> = command.split(' ').collect();
+        let (named, direct) = (
+            env.run(&[&words[..], &[&name]].concat()),
+            env.run(&[&words[..], &[path]].concat()),
+        );
+        assert_eq!(
+            (named.status, named.out()),
+            (direct.status, direct.out()),
+            "{command}: {named}"
+        );
+        assert!(!named.out().is_empty(), "{command}: {named}");
+    }
+    let title = |name: &str| env.run(&["title", name]).fine().out().trim().to_string();
+    for (name, expected) in [
+        (format!("claude:{}", &FIRST[..36]), "Who holds the lease?"),
+        (format!("home:claude:{SECOND}"), "And the port?"),
+        (format!("claude:{FIRST}.agent-12ab"), "Look into lease.rs"),
+        ("claude:@last".to_string(), "Who holds the lease?"),
+        ("any:@last".to_string(), "Rename the lease."),
+        ("claude:@last:/src/api".to_string(), "And the port?"),
+        ("any:@last:/src/a b#c".to_string(), "Who holds the lease?"),
+        ("pi:77aa".to_string(), "Rename the lease."),
+    ] {
+        assert_eq!(title(&name), expected, "{name}");
+    }
+    env.run(&["migrate", "-q", &name]).status(0);
+    env.run(&["search", "-c", "lease", &name]).fine();
+}
+
+#[test]
+fn unknown_and_ambiguous_names_have_candidates() {
+    let env = homes();
+    env.run(&["show", "claude:zz99"]).status(66).says("convo: claude:zz99: no such session\nhint: list sessions with: convo list --agents --program claude-code");
+    env.run(&["show", "claude:5d1"])
+        .status(66)
+        .says("give at least 4 characters of the id");
+    let run = env
+        .run(&["show", "claude:5d1f0a4e"])
+        .status(66)
+        .says("ambiguous: 2 sessions");
+    run.says(&format!(
+        "choose one of: claude-code:{FIRST}, claude-code:{SECOND}"
+    ));
+    env.run(&["show", "claude:@last:/nowhere"])
+        .status(66)
+        .says("no such session");
+    env.run(&["show", "copilot:c0ffee"])
+        .status(65)
+        .says("sessions of copilot-cli are not supported");
+    env.run(&["show", "home:trip"])
+        .status(2)
+        .says("expected home:PROGRAM:ID");
+    // Two programs with one id.
+    put(
+        &env,
+        format!(".claude/projects/-src/{OTHER}.jsonl"),
+        &claude(OTHER, "/src", "Both"),
+        1,
+    );
+    env.run(&["show", &format!("any:{OTHER}")])
+        .status(66)
+        .says("ambiguous: 2 sessions");
+    env.run(&["title", &format!("pi:{OTHER}")])
+        .fine()
+        .gives("Rename the lease.\n");
+}
+
+#[test]
+fn a_session_of_the_store_with_exactly_this_name_wins() {
+    let env = homes();
+    env.run(&["new", "-q", "--id", "own", "--title", "Mine"])
+        .status(0);
+    env.run(&["alias", "add", "pi:@last", "own", "-q"]).status(0);
+    env.run(&["title", "pi:@last"]).fine().gives("Mine\n");
+    env.run(&["title", "home:pi:@last"])
+        .fine()
+        .gives("Rename the lease.\n");
+}
+
+#[test]
+fn a_running_session_is_not_changed_in_place() {
+    let env = homes();
+    let name = format!("claude-code:{FIRST}");
+    let path = home(&env).join(format!(".claude/projects/-src-a-b--c/{FIRST}.jsonl"));
+    let before = std::fs::read(&path).unwrap();
+    let own = std::process::id();
+    let mark = put(
+        &env,
+        format!(".claude/sessions/{own}.json"),
+        &format!(r#"{{"pid":{own},"sessionId":"{FIRST}"}}"#),
+        0,
+    );
+    for options in [&["-i"][..], &["-i", "--force"]] {
+        let run = env
+            .run(&[&["truncate", "--keep-last", "0"], options, &[&name]].concat())
+            .status(75);
+        run.says("session is running: a living process");
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+    // The result is printed without -i, and a session that does not run is changed.
+    env.run(&["truncate", "--keep-last", "0", &name]).status(0);
+    std::fs::remove_file(mark).unwrap();
+    env.run(&["truncate", "--keep-last", "0", "-i", &name, "-q"])
+        .status(0);
+    assert!(std::fs::read(&path).unwrap() != before);
+    let recent = format!("claude-code:{SECOND}");
+    put(
+        &env,
+        format!(".claude/projects/-src-a-b--c/{SECOND}.jsonl"),
+        &claude(SECOND, "/src", "x"),
+        0,
+    );
+    env.run(&["truncate", "--keep-last", "0", "-i", &recent])
+        .status(75)
+        .says("a change in the last 2 minutes");
+    env.run(&["truncate", "--keep-last", "0", "-i", "--force", &recent, "-q"])
+        .status(0);
+}
+
+#[test]
+fn one_of_many_sessions_in_a_file_is_selected_by_number() {
+    let env = Env::new();
+    let text = "# aider chat started at 2026-06-02 10:01:00\n\n#### Which port?\n\n8080.\n\n# aider chat started at 2026-06-03 10:02:00\n\n#### Which host?\n\nlocalhost.\n";
+    let path = put(&env, ".aider.chat.history.md", text, 1);
+    let run = env.run(&["list", "--agents", "--columns", "name,title"]).fine();
+    run.gives("aider:20260603T100200\tWhich host?\naider:20260602T100100\tWhich port?\n");
+    let run = env
+        .run(&["show", "aider:20260603T100200"])
+        .status(2)
+        .says("one of 2 sessions in one file");
+    run.says(&format!("select it with: --session 2 {}", path.display()));
+    env.run(&["search", "-l", "8080"])
+        .fine()
+        .gives("aider:20260602T100100\n");
+}
+
+#[test]
+fn names_are_completed() {
+    let env = homes();
+    let mut command = env.command(&["--", "convo", "show", "claude-code:"]);
+    command.env("COMPLETE", "fish").env("_CLAP_COMPLETE_INDEX", "2");
+    let run = env.wait(command).fine();
+    for name in [
+        "claude-code:@last",
+        &format!("claude-code:{FIRST}"),
+        &format!("claude-code:{SECOND}"),
+    ] {
+        assert!(
+            run.out()
+                .lines()
+                .any(|line| line.split('\t').next() == Some(name)),
+            "{name}: {run}"
+        );
+    }
+}
