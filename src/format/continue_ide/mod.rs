@@ -1,30 +1,24 @@
 //! Continue: a session as one document with a `history` of items. What the model thought is an item of its own ahead of
 //! what it said; what a tool gave stands in the state of its call, in an item of its own, or in both.
 //!
-//! | what | where it is kept |
-//! |---|---|
-//! | what was attached to a message | `metadata.continue.context` |
-//! | what else an item has beside its message | `metadata.continue.item` |
-//! | members of a message that have no place | `metadata.continue.message` |
-//! | that thoughts are a copy for display | `metadata.continue.shown` |
-//! | that a result stands in the state of its call alone | `metadata.continue.state` |
-//! | items that could not be made again of that | `metadata.continue.raw` |
-//! | members of the document beside the history | `metadata.continue.session` of the header |
-//! | an item that is no message | a `foreign` event |
+//! A result that is in the state of its call alone has `metadata.continue.state`; thoughts that are a copy for display have
+//! `metadata.continue.shown` of their message. An item that is not a message is a passthrough record.
 //!
-//! A summary stands on the last item that it stands for. Items have no times, and as a rule no ids: theirs are made of
-//! their places. When the session began is said in `sessions.json`, where that lies beside it.
+//! A summary is on the last item that it covers. Items have no times, and as a rule no ids. When the session began is said in `sessions.json`, where that lies beside it.
 
-mod item;
+mod codec;
+mod decode;
+mod editor;
+mod encode;
 mod read;
-mod spell;
 #[cfg(test)]
 mod tests;
-mod write;
 
 use super::detect::Signature;
+use super::kit;
 use super::report::Loss;
-use super::{Form, Reading};
+use super::{Form, Purpose, Reading, Returned};
+use codec::CONTINUE;
 
 /// The documents, as a format.
 pub const FORM: Form = Form {
@@ -32,7 +26,17 @@ pub const FORM: Form = Form {
     about: "Continue session",
     read: Reading::Document(read::read),
     model: Some("MODEL"),
-    write: Some(write::write),
+    write: Some(|session, view, purpose, out, report| match session.origin() {
+        Some(_) if purpose == Purpose::Return => {
+            let returned = Returned {
+                session,
+                view,
+                changed: true,
+            };
+            kit::back(&CONTINUE, &[returned], out, report)
+        }
+        _ => kit::write(&CONTINUE, session, view, purpose, out, report),
+    }),
     loses: &[
         Loss::Id,
         Loss::Timestamp,

@@ -7,7 +7,7 @@ use super::read;
 use crate::error::{Error, Kind, Result};
 use crate::format::report::Report;
 use crate::format::{Purpose, Returned, written};
-use crate::model::json;
+use crate::model::json::{self, Dialect};
 use std::io::Write;
 
 /// Writes sessions back into what they came from.
@@ -36,7 +36,11 @@ pub fn back<C: Editor>(
         edits.extend(edits_of(own, returned, report));
     }
     edits.sort_by_key(|(at, _)| *at);
-    let edits: Vec<Edit> = edits.into_iter().map(|(_, edit)| edit).collect();
+    let edits = edits.into_iter().map(|(_, edit)| edit);
+    let edits: Vec<Edit> = match C::UNITS {
+        true => edits.flat_map(by_element).collect(),
+        false => edits.collect(),
+    };
     let count: usize = sources.iter().map(|own| own.source.raws.len()).sum();
     if edits.len() == count && edits.iter().all(|edit| matches!(edit, Edit::Keep(_))) {
         return written(out.write_all(bytes));
@@ -48,7 +52,10 @@ pub fn back<C: Editor>(
     let Some(value) = document else {
         return lines_back(codec, bytes, edits, added, out, report);
     };
-    let frame = Frame::parse(bytes, value, C::LIST);
+    let mut frame = Frame::parse(bytes, value, C::LIST);
+    if let ([own], true) = (sources.as_slice(), C::UNITS) {
+        frame.join(&own.source.sizes);
+    }
     if !frame.can_splice() {
         let what = "a truncated or damaged document cannot be rewritten in place";
         return Err(Error::new(Kind::Data, what).hint(format!(
@@ -61,6 +68,26 @@ pub fn back<C: Editor>(
         false => frame.splice(&edits),
     };
     written(out.write_all(&counted::<C>(&after, added)))
+}
+
+/// The edit of a unit as edits of its elements.
+fn by_element(edit: Edit) -> Vec<Edit> {
+    let elements = |raw: &[u8]| -> Vec<Vec<u8>> {
+        let elements = json::elements(raw, Dialect::Strict).unwrap_or_default();
+        elements.into_iter().map(<[u8]>::to_vec).collect()
+    };
+    match edit {
+        Edit::Keep(_) => vec![edit],
+        Edit::Insert(raw) => elements(&raw).into_iter().map(Edit::Insert).collect(),
+        Edit::Replace(nth, raw) => {
+            let edits = elements(&raw).into_iter().enumerate();
+            let edits = edits.map(|(at, raw)| match at {
+                0 => Edit::Replace(nth, raw),
+                _ => Edit::Insert(raw),
+            });
+            edits.collect()
+        }
+    }
 }
 
 /// The edits of a session of an origin, each with the index of the element that it is at or after. New elements at the

@@ -29,6 +29,12 @@ pub trait Codec: Sized + Sync + 'static {
     const IDS: bool = true;
     /// Whether new elements of a document are laid out like the others; white space in arguments changes.
     const LAYS_OUT: bool = false;
+    /// Whether several elements may form a unit. What the codec calls an element is an array of those of a unit then.
+    const UNITS: bool = false;
+    /// Whether a summary has a place next to new messages. It is before all of them.
+    const SUMMARIES: bool = false;
+    /// Whether a document is written with a member per line.
+    const INDENTS: bool = false;
     /// Members of a header that it has a place for.
     const HEADER: &'static [&'static str] = &losses::HEADER;
     /// Members of a header's metadata that it has a place for.
@@ -53,6 +59,10 @@ pub trait Codec: Sized + Sync + 'static {
     /// A row with this element: a new one of the same session, or the row itself.
     fn with_row(&self, _row: &[u8], element: &[u8], _is_new: bool) -> Vec<u8> {
         element.to_vec()
+    }
+    /// How many of these elements form a unit, at least one.
+    fn unit(&self, _elements: &[Vec<u8>]) -> usize {
+        1
     }
     /// Whether a line describes the session that begins with it. Only formats that are also JSON Lines have such.
     fn begins(&self, _line: &[u8]) -> bool {
@@ -136,6 +146,8 @@ pub enum Decoded {
     Messages(Vec<Draft>),
     /// A summary of messages before it.
     Summary(Summary),
+    /// Messages, and a summary that follows them.
+    Summarized(Vec<Draft>, Summary),
     /// An element of the format that is not a message.
     Passthrough,
     /// Not an element of the format: damage.

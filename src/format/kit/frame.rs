@@ -168,6 +168,17 @@ impl<'a> Frame<'a> {
         self.fault(text.len(), "unexpected end")
     }
 
+    /// Joins adjacent elements to units of these sizes.
+    pub fn join(&mut self, sizes: &[usize]) {
+        let mut elements = std::mem::take(&mut self.elements).into_iter();
+        let units = sizes.iter().filter_map(|size| {
+            let mut unit = elements.by_ref().take(*size);
+            let first = unit.next()?;
+            Some(first.start..unit.last().map_or(first.end, |last| last.end))
+        });
+        self.elements = units.collect();
+    }
+
     /// The bytes of an element.
     pub fn element(&self, nth: usize) -> &'a [u8] {
         &self.document[self.elements[nth].clone()]
@@ -183,7 +194,7 @@ impl<'a> Frame<'a> {
         self.spliced(edits, |raw, _| raw.to_vec())
     }
 
-    /// The same with new elements laid out like the others. White space in arguments that are not text changes.
+    /// The same with new elements, and changed ones on one line, laid out like the others. White space in arguments that are not text changes.
     pub fn splice_laid_out(&self, edits: &[Edit]) -> Vec<u8> {
         self.spliced(edits, |raw, indent| match indent.is_empty() {
             true => json::compact(raw).0,
@@ -201,7 +212,10 @@ impl<'a> Frame<'a> {
         for (nth, edit) in edits.iter().enumerate() {
             let (place, element) = match edit {
                 Edit::Keep(at) => (Some(*at), Cow::Borrowed(self.element(*at))),
-                Edit::Replace(at, raw) => (Some(*at), Cow::Borrowed(raw.as_slice())),
+                Edit::Replace(at, raw) if manner.indent.is_empty() || raw.contains(&b'\n') => {
+                    (Some(*at), Cow::Borrowed(raw.as_slice()))
+                }
+                Edit::Replace(at, raw) => (Some(*at), Cow::Owned(lay_out(raw, &manner.indent))),
                 Edit::Insert(raw) => (None, Cow::Owned(lay_out(raw, &manner.indent))),
             };
             match place {

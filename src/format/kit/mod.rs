@@ -34,6 +34,6 @@ pub use changes::{Change, Next};
 pub use codec::{Codec, Decoded, Draft, Layout, SessionInfo, Summary, Visible};
 pub use editor::{Editor, Edits};
 pub use frame::{Edit, Frame, replaced};
-pub use read::open;
+pub use read::{open, whole};
 pub use source::Source;
 pub use write::{write, write_as};

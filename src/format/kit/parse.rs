@@ -7,6 +7,7 @@ use crate::error::{Error, Place, Result};
 use crate::format::Input;
 use crate::format::entries::Line;
 use crate::format::report::{Loss, Report};
+use crate::format::request::piece::array;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::collections::HashMap;
 use std::io::Read;
@@ -32,6 +33,8 @@ pub struct Part {
     pub at: usize,
     /// Its bytes on one line.
     pub raw: Vec<u8>,
+    /// How many elements of the input it is.
+    pub size: usize,
     /// The row that it is in.
     pub row: Option<Vec<u8>>,
     /// Where it begins.
@@ -102,7 +105,7 @@ fn is_whole(raw: &[u8], dialect: Dialect) -> bool {
 }
 
 /// The elements of a document; none of one without a list, which is reported.
-pub fn document<C: Codec>(_: &C, value: &Value, report: &mut Report) -> Option<Parsed> {
+pub fn document<C: Codec>(codec: &C, value: &Value, report: &mut Report) -> Option<Parsed> {
     let bytes = &value.bytes;
     let mut frame = Frame::parse(bytes, value.value.clone(), C::LIST);
     let mut places = value.places();
@@ -138,19 +141,41 @@ pub fn document<C: Codec>(_: &C, value: &Value, report: &mut Report) -> Option<P
         let place = places.at(range.start);
         Part {
             at,
+            size: 1,
             raw: on_a_line(&bytes[range.clone()], repairs, place, report),
             row: None,
             place,
             state: State::Element,
         }
     });
+    let parts: Vec<Part> = parts.collect();
     Some(Parsed {
         layout,
         about,
-        parts: parts.collect(),
+        parts: if C::UNITS { units(codec, parts) } else { parts },
         is_reported: !frame.faults.is_empty(),
         row: None,
     })
+}
+
+/// Elements by units, each as an array.
+fn units<C: Codec>(codec: &C, parts: Vec<Part>) -> Vec<Part> {
+    let places: Vec<Place> = parts.iter().map(|part| part.place).collect();
+    let raws: Vec<Vec<u8>> = parts.into_iter().map(|part| part.raw).collect();
+    let (mut units, mut at) = (Vec::new(), 0);
+    while at < raws.len() {
+        let size = codec.unit(&raws[at..]).clamp(1, raws.len() - at);
+        units.push(Part {
+            at: units.len(),
+            size,
+            raw: array(&raws[at..at + size]),
+            row: None,
+            place: places[at],
+            state: State::Element,
+        });
+        at += size;
+    }
+    units
 }
 
 /// A value as it can be in a record: unchanged if it is on a line, UTF-8 and without numbers that JSON does not have.
@@ -208,6 +233,7 @@ pub fn lines<C: Codec>(codec: &C, bytes: &[u8], start: Place, report: &mut Repor
         };
         Part {
             at,
+            size: 1,
             raw,
             row: None,
             place: here,

@@ -6,6 +6,7 @@ use super::session::{InputName, session, variant_of};
 use super::source::Source;
 use super::values::{Value, Values};
 use crate::error::{Error, Kind, Place, Result};
+use crate::format;
 use crate::format::document::{Cut, open_pieces};
 use crate::format::pieces::Pieces;
 use crate::format::report::Report;
@@ -38,6 +39,30 @@ pub fn open<C: Codec>(codec: &'static C, mut input: Input) -> Result<Box<dyn Ses
         ready: VecDeque::new(),
         tail: Vec::new(),
     }))
+}
+
+/// The session of a document that is read as a whole; none if it has no list.
+pub fn whole<C: Codec>(codec: &C, source: &format::Source<'_>, report: &mut Report) -> Option<Session> {
+    let bytes = source.bytes.to_vec();
+    let mark = usize::from(bytes.starts_with(b"\xef\xbb\xbf")) * 3;
+    let start = json::skip_space(&bytes, mark);
+    let value = Value {
+        value: start..bytes.trim_ascii_end().len().max(start),
+        bytes,
+        start: Place::default(),
+        strange: None,
+    };
+    let parsed = document(codec, &value, report)?;
+    let name = InputName {
+        name: source.name,
+        ..InputName::default()
+    };
+    let (mut session, _) = session(codec, name, source.bytes, parsed, report);
+    session.set_origin(Arc::new(Origin {
+        lead: Vec::new(),
+        bytes: value.bytes,
+    }));
+    Some(session)
 }
 
 /// Documents in an array or one per line.

@@ -14,6 +14,8 @@ pub enum ElementGroup {
     Messages(Vec<usize>),
     /// The line of an event, and the element that it holds.
     Event(usize, Vec<u8>),
+    /// The line of a summary that follows the messages of the element before it.
+    Summary(usize),
     /// A damaged line.
     Damaged(usize),
 }
@@ -55,6 +57,9 @@ pub fn groups(session: &Session, name: &str, begins: [&str; 2]) -> Vec<ElementGr
                 if let Some(raw) = raw {
                     groups.extend(open.take().map(|(_, lines)| ElementGroup::Messages(lines)));
                     groups.push(ElementGroup::Event(index, raw.to_vec()));
+                } else if noted("of").is_some() {
+                    groups.extend(open.take().map(|(_, lines)| ElementGroup::Messages(lines)));
+                    groups.push(ElementGroup::Summary(index));
                 }
             }
             Class::Unreadable => {

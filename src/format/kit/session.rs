@@ -63,6 +63,7 @@ pub fn session<C: Codec>(
     for part in parts {
         raws.push(part.raw);
         source.rows.extend(part.row);
+        source.sizes.push(part.size);
         source.at.push(part.at);
         states.push((part.place, part.state));
     }
@@ -101,25 +102,26 @@ pub fn session<C: Codec>(
             report.damage(place, fault);
         }
         building.time = codec.time(raw).or(building.time.take());
-        match codec.decode(&outline, nth, raw) {
-            Decoded::Messages(drafts) => {
-                let number = if layout == Layout::Lines {
-                    place.line as usize
-                } else {
-                    nth + 1
-                };
+        let number = if layout == Layout::Lines {
+            place.line as usize
+        } else {
+            nth + 1
+        };
+        let decoded = codec.decode(&outline, nth, raw);
+        if let Decoded::Passthrough | Decoded::Unrecognized = decoded {
+            let single = json::elements(raw, Dialect::Strict).filter(|_| C::UNITS);
+            let raw = single.and_then(|unit| unit.first().copied()).unwrap_or(raw);
+            building.push(records::passthrough(C::NAME, raw), place);
+        }
+        match decoded {
+            Decoded::Messages(drafts) => building.messages(nth, number, raw, drafts, place),
+            Decoded::Summarized(drafts, summary) => {
                 building.messages(nth, number, raw, drafts, place);
+                building.summary(nth, None, summary, place);
             }
-            Decoded::Summary(summary) => {
-                let body = building.summary(nth, raw, summary);
-                let line = building.push(body, place);
-                building.source.summaries.push((nth, line));
-            }
-            Decoded::Passthrough => drop(building.push(records::passthrough(C::NAME, raw), place)),
-            Decoded::Unrecognized => {
-                unrecognized.push(place);
-                building.push(records::passthrough(C::NAME, raw), place);
-            }
+            Decoded::Summary(summary) => building.summary(nth, Some(raw), summary, place),
+            Decoded::Passthrough => {}
+            Decoded::Unrecognized => unrecognized.push(place),
         }
     }
     match layout {
@@ -234,10 +236,11 @@ impl<C: Codec> Building<'_, C> {
         }
     }
 
-    /// The event of a summary.
-    fn summary(&self, nth: usize, raw: &[u8], summary: Summary) -> Vec<u8> {
-        let name = format!("{nth}\n{}", String::from_utf8_lossy(raw));
-        let at = self.codec.time(raw);
+    /// Adds the event of a summary, which is an element or follows the messages of one.
+    fn summary(&mut self, nth: usize, raw: Option<&[u8]>, summary: Summary, place: Place) {
+        let text = raw.map_or(summary.text.as_str().into(), String::from_utf8_lossy);
+        let name = format!("{nth}\n{text}");
+        let at = raw.and_then(|raw| self.codec.time(raw));
         let mut event = ObjectBuilder::default();
         event
             .text("type", "summary")
@@ -254,11 +257,17 @@ impl<C: Codec> Building<'_, C> {
             event.raw(name, value);
         }
         let mut own = ObjectBuilder::default();
-        own.raw("raw", raw);
+        let first = self.first.iter().find(|(at, _)| *at == nth);
+        match (raw, first) {
+            (Some(raw), _) => drop(own.raw("raw", raw)),
+            (None, Some((_, id))) => drop(own.text("of", id)),
+            (None, None) => {}
+        }
         let mut metadata = ObjectBuilder::default();
         metadata.raw(C::NAME, own.finish());
         event.raw("metadata", metadata.finish());
-        event.finish()
+        let line = self.push(event.finish(), place);
+        self.source.summaries.push((nth, line));
     }
 
     /// Adds one event for everything that the model does not receive as it is.
@@ -320,7 +329,7 @@ pub fn encoded<C: Codec>(
     raw: &[u8],
     id: &str,
 ) -> Option<Vec<u8>> {
-    let Decoded::Messages(drafts) = codec.decode(outline, nth, raw) else {
+    let (Decoded::Messages(drafts) | Decoded::Summarized(drafts, _)) = codec.decode(outline, nth, raw) else {
         return None;
     };
     let id = Some(id).filter(|_| C::IDS || drafts.len() > 1 || codec.id(raw).is_some());

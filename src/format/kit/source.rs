@@ -10,6 +10,8 @@ pub struct Source {
     pub raws: Vec<Vec<u8>>,
     /// The rows that they are in.
     pub rows: Vec<Vec<u8>>,
+    /// How many elements of the input each is.
+    pub sizes: Vec<usize>,
     /// Their indexes in the input.
     pub at: Vec<usize>,
     /// The messages of elements.

@@ -8,11 +8,12 @@ use super::records::{self, ElementGroup, groups, said};
 use super::residue::restore;
 use super::source::Source;
 use crate::error::Result;
+use crate::format::indent::indented;
 use crate::format::report::{Loss, Report};
 use crate::format::request::order;
 use crate::format::request::piece::array;
 use crate::format::{Purpose, written};
-use crate::model::json;
+use crate::model::json::{self, Dialect};
 use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -62,7 +63,12 @@ pub fn write_as<C: Editor>(
             }
             None => {
                 let keeps = |body: &[u8]| losses::keeps_header(body, C::HEADER, C::PLACED, C::NAME);
-                losses::records(session, keeps, |_| false, report);
+                let is_summary = |index: usize| {
+                    let event = session.record(index);
+                    let event = event.event();
+                    C::SUMMARIES && event.is_some_and(|event| event.name() == "summary")
+                };
+                losses::records(session, keeps, is_summary, report);
             }
         }
     }
@@ -81,13 +87,25 @@ pub fn write_as<C: Editor>(
         None => {
             let mut context = codec.new_context(session, view);
             // Results in the element of their call follow it.
-            let items = match codec.joins(Role::Assistant, Role::Tool) {
+            let mut items = match codec.joins(Role::Assistant, Role::Tool) {
                 true => order(session, view, false, &mut Report::default()).items,
-                false => (0..view.items.len()).collect(),
+                false => (0..view.items.len()).collect::<Vec<_>>(),
             };
+            if C::SUMMARIES {
+                items.sort_by_key(|nth| view.items[*nth].summary(session).is_none());
+            }
             let elements = new_elements(codec, (session, view), &items, purpose, &mut context, report);
             (elements, context)
         }
+    };
+    let elements = match C::UNITS {
+        true => {
+            let units = elements
+                .iter()
+                .filter_map(|unit| json::elements(unit, Dialect::Strict));
+            units.flatten().map(<[u8]>::to_vec).collect()
+        }
+        false => elements,
     };
     // A passthrough record is not counted.
     let messages = elements.iter().filter(|raw| json::member(raw, "role").is_some());
@@ -108,7 +126,11 @@ pub fn write_as<C: Editor>(
         Layout::List => line(&[b"[\n", &elements.join(&b",\n"[..])[..], b"\n]"].concat(), out),
         Layout::Document => {
             let with_list = json::with_members(&built, &[(C::LIST, Some(&array(&elements)))]);
-            line(&with_list.unwrap_or(built), out)
+            let document = with_list.unwrap_or(built);
+            match C::INDENTS {
+                true => line(&indented(&document, 0), out),
+                false => line(&document, out),
+            }
         }
         Layout::Lines => {
             let first = Some(built).filter(|built| !built.is_empty());
@@ -163,11 +185,16 @@ fn source_of<C: Codec>(codec: &C, session: &Session, report: &mut Report, layout
                     source.summaries.push((source.raws.len(), line));
                 }
                 match json::text(&raw) {
+                    None if C::UNITS => source.raws.push(array([raw])),
                     None => source.raws.push(raw),
                     // A damaged element is the text that it was; there is no place for it in a list.
                     Some(text) if layout == Layout::Lines => source.raws.push(text.into_owned().into_bytes()),
                     Some(_) => report.lose(Loss::Unreadable, 1),
                 }
+            }
+            ElementGroup::Summary(line) => {
+                let nth = source.raws.len().saturating_sub(1);
+                source.summaries.push((nth, line));
             }
             ElementGroup::Damaged(line) if layout == Layout::Lines => {
                 source.raws.push(session.record(line).body.to_vec());

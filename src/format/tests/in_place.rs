@@ -31,7 +31,8 @@ const FORMATS: [(Format, Option<&str>); 12] = [
 ];
 
 /// Those that the kit reads and writes.
-const ON_KIT: [Format; 4] = [
+const ON_KIT: [Format; 5] = [
+    Format::Continue,
     Format::Goose,
     Format::Langchain,
     Format::Opencode,

@@ -4,7 +4,7 @@ mod damage;
 mod fixtures;
 mod small;
 
-use super::{read, write};
+use super::{FORM, read};
 use crate::error::Result;
 use crate::format::report::Report;
 pub use crate::format::tests::bed::{through_lines, with};
@@ -25,7 +25,7 @@ pub fn try_session(bytes: &[u8], report: &mut Report) -> Result<Session> {
 /// A session as a document.
 pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
-    write::write(session, &View::replay(session), purpose, &mut out, &mut report).unwrap();
+    (FORM.write.unwrap())(session, &View::replay(session), purpose, &mut out, &mut report).unwrap();
     (out, report)
 }
 

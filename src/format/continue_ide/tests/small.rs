@@ -114,12 +114,32 @@ fn a_summary_stands_on_the_last_item_that_it_stands_for() {
     ];
     let read = session(&document(&items));
     let event =
-        r#"{"type":"summary","id":"e","at":"2026-01-01T00:00:00Z","content":"S","covers":["s#1","s#2"]}"#;
+        r#"{"type":"summary","id":"e","at":"2026-01-01T00:00:00Z","content":"S","covers":["msg_1","msg_2"]}"#;
     for summed in [with(&read, &[event]), through_lines(&with(&read, &[event]))] {
         let after = written(&summed, Purpose::Return).0;
         assert_eq!(texts(&session(&after)), ["= S", "3", "4"]);
         let wanted = item("assistant", "2", r#","conversationSummary":"S""#);
         same(&after, &document(&[&items[0], &wanted, &items[2], &items[3]]));
+    }
+    // Restored, the messages are sent again.
+    let summed = [
+        &items[0],
+        &item("assistant", "2", r#","conversationSummary":"S""#),
+        &items[2],
+    ];
+    let read = session(&document(&summed));
+    let summary = (0..read.len()).find_map(|line| {
+        let record = read.record(line);
+        let event = record.event().filter(|event| event.name() == "summary")?;
+        event.id().map(|id| id.into_owned())
+    });
+    let undo = format!(
+        r#"{{"type":"restore","id":"r","at":"2026-01-01T00:00:00Z","of":"{}"}}"#,
+        summary.unwrap()
+    );
+    for restored in [with(&read, &[&undo]), through_lines(&with(&read, &[&undo]))] {
+        let after = written(&restored, Purpose::Return).0;
+        same(&after, &document(&items[..3]));
     }
     // From elsewhere there is nothing that it stands for.
     let mut any = Session::default();

@@ -1,59 +1,73 @@
 //! Messages as items.
 
-use super::NAME;
+use super::decode::{self, list, output, text};
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
 use crate::format::request::media::Media;
-use crate::format::request::piece::{array, quoted, rest, wrapped};
+use crate::format::request::piece::{Said, array, quoted, rest, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
-use std::collections::{HashMap, HashSet};
+use crate::model::message::Role;
 
-/// What a message notes of its item.
-pub fn note(body: &[u8]) -> Option<&[u8]> {
-    json::member(json::member(body, "metadata")?, NAME)
-}
-
-fn noted<'b>(body: &'b [u8], name: &str) -> Option<&'b [u8]> {
-    json::member(note(body)?, name)
-}
-
-/// Whether a result stands in the state of its call alone.
-pub fn is_state(body: &[u8]) -> bool {
-    noted(body, "state").is_some()
-}
-
-fn list<'e>(object: &'e [u8], name: &str) -> Vec<&'e [u8]> {
-    let found = json::member(object, name).and_then(|raw| json::elements(raw, Dialect::Strict));
-    found.unwrap_or_default()
-}
-
-/// The items that a message is, after it those of its results that were items: `bodies` are its line and theirs.
-pub fn items(bodies: &[&[u8]], report: &mut Report) -> Vec<Vec<u8>> {
-    let Some((body, results)) = bodies.split_first() else {
-        return Vec::new();
-    };
+/// The items of messages, as an array. A result of a call is in its state, any other is an item. A `new` message has
+/// content, and each of its calls a state.
+pub fn unit(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
     let mut items = Vec::new();
-    let role = json::member(body, "role")
-        .and_then(json::text)
-        .unwrap_or_default();
-    let mut message = ObjectBuilder::default();
-    let kept = noted(body, "message").unwrap_or(b"{}");
-    let beside = noted(body, "item").unwrap_or(b"{}");
-    let content = content(json::member(body, "content"), note(body).is_some(), report);
-    let mut states = None;
-    match role.as_ref() {
+    let mut at = 0;
+    while let Some(said) = messages.get(at) {
+        let calls: Vec<Vec<u8>> = said.calls().into_iter().map(call).collect();
+        let is_result = |result: &&Said<'_>| {
+            let id = result
+                .message
+                .tool_call_id
+                .filter(|_| result.message.role() == Role::Tool);
+            id.is_some() && calls.iter().any(|call| json::member(call, "id") == id)
+        };
+        let behind = &messages[at + 1..];
+        let count = behind.iter().take_while(is_result).count();
+        items.extend(self::items(said, &calls, &behind[..count], is_new, report));
+        at += 1 + count;
+    }
+    (!items.is_empty()).then(|| array(items))
+}
+
+/// The items of a message, thoughts first.
+fn items(
+    said: &Said<'_>,
+    calls: &[Vec<u8>],
+    results: &[Said<'_>],
+    is_new: bool,
+    report: &mut Report,
+) -> Vec<Vec<u8>> {
+    let mut items = Vec::new();
+    let body = said.body;
+    let role = said.message.role_name();
+    let (mut message, mut item) = (ObjectBuilder::default(), ObjectBuilder::default());
+    let content = content(json::member(body, "content"), report);
+    let is_shown = said.noted("shown").is_some();
+    let thoughts = said.reasoning();
+    if role == "assistant" && !is_shown {
+        items.extend(thoughts.iter().filter_map(|part| thought(part, report)));
+    }
+    if content == b"null" && !items.is_empty() && calls.is_empty() {
+        return items;
+    }
+    let role = match role.as_ref() {
+        role @ ("assistant" | "tool" | "user" | "system") => role,
+        "developer" => "system",
+        _ => "user",
+    };
+    message.text("role", role).raw(
+        "content",
+        if is_new && content == b"null" {
+            b"\"\""
+        } else {
+            content.as_slice()
+        },
+    );
+    match role {
         "assistant" => {
-            if noted(body, "shown").is_none() {
-                items.extend(
-                    list(body, "reasoning")
-                        .into_iter()
-                        .filter_map(|part| thought(part, report)),
-                );
-            }
-            message.text("role", "assistant").raw("content", &content);
-            let calls: Vec<Vec<u8>> = list(body, "tool_calls").into_iter().map(call).collect();
             if !calls.is_empty() {
-                message.raw("toolCalls", array(&calls));
+                message.raw("toolCalls", array(calls));
             }
             if let Some(usage) = json::member(body, "usage") {
                 match usage_of(usage) {
@@ -61,61 +75,72 @@ pub fn items(bodies: &[&[u8]], report: &mut Report) -> Vec<Vec<u8>> {
                     None => report.lose(Loss::Usage, 1),
                 }
             }
-            states = self::states(
-                &calls,
-                results,
-                list(beside, "toolCallStates"),
-                note(body).is_some(),
-            );
         }
         "tool" => {
-            message.text("role", "tool").raw("content", &content);
-            if let Some(id) = json::member(body, "tool_call_id") {
+            if let Some(id) = said.message.tool_call_id {
                 message.raw("toolCallId", id);
             }
         }
-        "user" | "system" => drop(message.text("role", &role).raw("content", &content)),
-        "developer" => drop(message.text("role", "system").raw("content", &content)),
-        _ => drop(message.text("role", "user").raw("content", &content)),
+        _ => {}
     }
-    let thought_only = content == b"null" && !items.is_empty() && json::member(body, "tool_calls").is_none();
-    for (name, value) in rest(kept, &[]) {
-        message.raw(&name, value);
+    item.raw("message", message.finish()).raw("contextItems", "[]");
+    let texts: Vec<_> = thoughts.iter().filter_map(|part| text(part, "text")).collect();
+    if is_shown && !texts.is_empty() {
+        item.raw("reasoning", wrapped("text", &quoted(&texts.join("\n"))));
     }
-    let mut item = ObjectBuilder::default();
-    let message = match note(body).is_some() {
-        true => message.finish(),
-        // There is no message without content.
-        false => json::with_members(
-            &message.finish(),
-            &[(
-                "content",
-                Some(if content == b"null" { b"\"\"" } else { &content }),
-            )],
-        )
-        .unwrap_or_default(),
-    };
-    item.raw("message", message)
-        .raw("contextItems", noted(body, "context").unwrap_or(b"[]"));
-    for (name, value) in rest(beside, &["toolCallStates"]) {
-        item.raw(&name, value);
+    let states = calls.iter().filter_map(|call| {
+        let id = json::member(call, "id");
+        let result = results.iter().find(|result| result.message.tool_call_id == id);
+        (is_new || result.is_some()).then(|| state(call, result.map(|result| result.body)))
+    });
+    let states: Vec<Vec<u8>> = states.collect();
+    results
+        .iter()
+        .for_each(|result| report_media(result.body, report));
+    if !states.is_empty() {
+        item.raw("toolCallStates", array(states));
     }
-    match (states, json::member(beside, "toolCallStates")) {
-        (Some(states), _) => drop(item.raw("toolCallStates", states)),
-        (None, Some(states)) => drop(item.raw("toolCallStates", states)),
-        (None, None) => {}
-    }
-    if !thought_only {
-        items.push(item.finish());
-    }
-    // The program sends what the states of calls say: a result that was no item becomes none.
-    for result in results.iter().filter(|result| !is_state(result)) {
-        match note(result) {
-            Some(_) => items.extend(self::items(&[result], report)),
-            None => report_media(result, report),
+    items.push(item.finish());
+    items
+}
+
+/// A unit with this result in the state of its call; none of a unit that has neither that call nor a state of it.
+pub fn with_result(unit: &[u8], result: &Said<'_>, report: &mut Report) -> Option<Vec<u8>> {
+    let id = result.message.tool_call_id?;
+    let of = |raw: &&[u8], name| json::member(raw, name) == Some(id);
+    let mut items: Vec<Vec<u8>> = decode::items(unit).into_iter().map(<[u8]>::to_vec).collect();
+    let nth = items.iter().position(|item| {
+        let calls = list(decode::message_of(item), "toolCalls");
+        let states = list(item, "toolCallStates");
+        calls.iter().any(|call| of(call, "id")) || states.iter().any(|state| of(state, "toolCallId"))
+    })?;
+    let item = &items[nth];
+    let mut states: Vec<Vec<u8>> = list(item, "toolCallStates")
+        .into_iter()
+        .map(<[u8]>::to_vec)
+        .collect();
+    match states
+        .iter_mut()
+        .find(|state| of(&state.as_slice(), "toolCallId"))
+    {
+        Some(state) => {
+            if output(state).as_deref() == result.message.content {
+                return Some(unit.to_vec());
+            }
+            let content = said(result.message.content.unwrap_or(b"\"\""));
+            let output = array([wrapped("content", &quoted(&content))]);
+            let changes = [("status", Some(&b"\"done\""[..])), ("output", Some(&output))];
+            *state = json::with_members(state, &changes).ok()?;
+        }
+        None => {
+            let calls = list(decode::message_of(item), "toolCalls");
+            let call = calls.into_iter().find(|call| of(call, "id"))?;
+            states.push(state(call, Some(result.body)));
         }
     }
-    items
+    report_media(result.body, report);
+    items[nth] = json::with_members(item, &[("toolCallStates", Some(&array(states)))]).ok()?;
+    Some(array(items))
 }
 
 /// A call; of whatever kind, it is a function here.
@@ -128,50 +153,6 @@ fn call(raw: &[u8]) -> Vec<u8> {
         json::member(custom, "name").unwrap_or(b"\"\""),
         json::member(custom, "input").unwrap_or(b"\"\""),
     )
-}
-
-/// The states of calls: those that were, with what results say now, and new ones for results that have none; none when they
-/// stay what they were.
-fn states(calls: &[Vec<u8>], results: &[&[u8]], kept: Vec<&[u8]>, own: bool) -> Option<Vec<u8>> {
-    let mut by_id: HashMap<Option<&[u8]>, &[u8]> = HashMap::new();
-    for result in results {
-        by_id
-            .entry(json::member(result, "tool_call_id"))
-            .or_insert(*result);
-    }
-    let known: HashSet<_> = kept
-        .iter()
-        .map(|state| json::member(state, "toolCallId"))
-        .collect();
-    let mut changed = false;
-    let mut states: Vec<Vec<u8>> = Vec::new();
-    for state in &kept {
-        let result = by_id.get(&json::member(state, "toolCallId"));
-        let now = result.and_then(|result| json::member(result, "content"));
-        match now {
-            Some(now) if output(state).as_deref() != Some(now) => {
-                changed = true;
-                let output = array([wrapped("content", &quoted(&said(now)))]);
-                let told = [
-                    ("status", Some(&b"\"done\""[..])),
-                    ("output", Some(output.as_slice())),
-                ];
-                states.push(json::with_members(state, &told).unwrap_or_else(|_| state.to_vec()));
-            }
-            _ => states.push(state.to_vec()),
-        }
-    }
-    for call in calls {
-        let id = json::member(call, "id");
-        let result = by_id.get(&id);
-        // What was read keeps what it has not.
-        if known.contains(&id) || (own && result.is_none()) {
-            continue;
-        }
-        changed = true;
-        states.push(state(call, result.copied()));
-    }
-    changed.then(|| array(states))
 }
 
 /// The state of a call.
@@ -274,8 +255,8 @@ fn thought(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     Some(item.finish())
 }
 
-/// Content as an item has it; `own` content was one.
-fn content(raw: Option<&[u8]>, own: bool, report: &mut Report) -> Vec<u8> {
+/// Content as an item has it.
+fn content(raw: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
     let Some(parts) = raw.and_then(|raw| json::elements(raw, Dialect::Strict)) else {
         return raw.map_or_else(|| b"null".to_vec(), <[u8]>::to_vec);
     };
@@ -289,7 +270,7 @@ fn content(raw: Option<&[u8]>, own: bool, report: &mut Report) -> Vec<u8> {
                 made.text("type", "imageUrl").raw("imageUrl", image);
                 Some(made.finish())
             }
-            _ if own => Some(part.to_vec()),
+            (Some("imageUrl"), _) => Some(part.to_vec()),
             _ => {
                 let attached = Media::of(part).is_some();
                 report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
@@ -316,21 +297,4 @@ fn usage_of(usage: &[u8]) -> Option<Vec<u8>> {
     made.raw("promptTokens", prompt)
         .raw("completionTokens", completion.unwrap_or(b"0"));
     Some(made.finish())
-}
-
-/// What a state tells of the result: a text, or one part for each of its items; none when there is none yet.
-pub fn output(state: &[u8]) -> Option<Vec<u8>> {
-    let items = list(state, "output");
-    let text = |item: &&[u8]| {
-        json::member(item, "content")
-            .filter(|raw| raw.starts_with(b"\""))
-            .map(<[u8]>::to_vec)
-    };
-    let texts: Vec<Vec<u8>> = items.iter().filter_map(text).collect();
-    match texts.as_slice() {
-        [] if items.is_empty() => None,
-        [] => Some(quoted("")),
-        [text] => Some(text.clone()),
-        texts => Some(array(texts.iter().map(|text| draft::text_part(text)))),
-    }
 }

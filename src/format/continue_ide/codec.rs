@@ -1,0 +1,123 @@
+//! Continue's items, as the kit reads them. A unit is what the model thought and what it said then.
+
+use super::NAME;
+use super::decode::{self, items, message_of, role, text};
+use super::encode;
+use crate::format::Format;
+use crate::format::content;
+use crate::format::kit::{Codec, Decoded, Draft, SessionInfo, Summary, Visible};
+use crate::format::report::Report;
+use crate::format::request::piece::{Said, quoted};
+use crate::format::workspace::{Member, Workspace};
+use crate::model::json;
+use std::collections::HashSet;
+
+/// Continue's sessions.
+#[derive(Default)]
+pub struct Continue {
+    /// When the session began, as the index says.
+    pub created: Option<String>,
+}
+
+/// A session without an index.
+pub static CONTINUE: Continue = Continue { created: None };
+
+/// What is known of all units.
+pub struct Outline {
+    /// The calls whose results are items of their own.
+    answered: HashSet<String>,
+}
+
+impl Codec for Continue {
+    const FORMAT: Format = Format::Continue;
+    const NAME: &'static str = NAME;
+    const WHAT: &'static str = "a Continue session";
+    const LIST: &'static str = "history";
+    const UNITS: bool = true;
+    const SUMMARIES: bool = true;
+    const LAYS_OUT: bool = true;
+    const INDENTS: bool = true;
+    const HEADER: &'static [&'static str] = &["type", "version", "id", "title", "source"];
+    const PLACED: &'static [Member] = &[Member::Directory, Member::Model];
+    type Outline = Outline;
+
+    fn unit(&self, items: &[Vec<u8>]) -> usize {
+        // A summary covers what is up to its item, so that it ends the thoughts.
+        let is_thought = |item: &&Vec<u8>| role(item).as_deref() == Some("thinking");
+        let run = items.iter().take_while(is_thought).count();
+        let summed = items[..run].iter().position(|item| summary(item).is_some());
+        let is_followed = |item: &Vec<u8>| role(item).as_deref() == Some("assistant");
+        match summed {
+            Some(nth) => nth + 1,
+            None if run > 0 && items.get(run).is_some_and(is_followed) => run + 1,
+            None => run.max(1),
+        }
+    }
+
+    fn info(&self, about: &[u8]) -> SessionInfo {
+        let filled = |name| text(about, name).filter(|text| !text.is_empty());
+        let get = |name| json::member(about, name);
+        SessionInfo {
+            id: filled("sessionId").map(|id| id.into_owned()),
+            title: filled("title").map(|title| title.into_owned()),
+            created: self.created.clone(),
+            workspace: Workspace::new(get("workspaceDirectory"), None, get("chatModelTitle")),
+            parent: None,
+        }
+    }
+
+    fn outline(&self, units: &[Vec<u8>]) -> Outline {
+        let items = units.iter().flat_map(|unit| items(unit));
+        let tools = items.filter(|item| role(item).as_deref() == Some("tool"));
+        let ids = tools.filter_map(|item| text(message_of(item), "toolCallId"));
+        Outline {
+            answered: ids.map(|id| id.into_owned()).collect(),
+        }
+    }
+
+    fn decode(&self, outline: &Outline, _: usize, unit: &[u8]) -> Decoded {
+        let items = items(unit);
+        if items.first().is_none_or(|item| role(item).is_none()) {
+            return Decoded::Unrecognized;
+        }
+        let messages = decode::messages(&items, &outline.answered).into_iter();
+        let messages = messages.map(|message| Draft {
+            message,
+            visible: Visible::Whole,
+        });
+        match items.iter().rev().find_map(|item| summary(item)) {
+            Some(text) => Decoded::Summarized(
+                messages.collect(),
+                Summary {
+                    text,
+                    kept: Some(usize::MAX),
+                    members: vec![("by", quoted(NAME))],
+                },
+            ),
+            None => Decoded::Messages(messages.collect()),
+        }
+    }
+
+    fn fault(&self, unit: &[u8]) -> Option<String> {
+        let items = items(unit);
+        let messages = items.iter().filter(|item| role(item).is_some());
+        let others = ["toolCalls", "toolCallId", "redactedThinking", "signature"];
+        messages
+            .map(|item| message_of(item))
+            .find_map(|message| content::fault(message, &others))
+    }
+
+    fn id(&self, unit: &[u8]) -> Option<String> {
+        let id = text(message_of(items(unit).last()?), "id")?;
+        Some(id.into_owned()).filter(|id| !id.is_empty())
+    }
+
+    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+        encode::unit(messages, false, report)
+    }
+}
+
+/// The summary on an item.
+pub fn summary(item: &[u8]) -> Option<String> {
+    text(item, "conversationSummary").map(|text| text.into_owned())
+}

@@ -1,0 +1,161 @@
+//! Items as messages: what the user said, or what the model thought and said and what the states of its calls tell of
+//! results.
+
+use crate::format::request::draft::{self, Draft};
+use crate::format::request::piece::{array, quoted, rest, rest_object};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// A member that is a text.
+pub fn text<'e>(object: &'e [u8], name: &str) -> Option<Cow<'e, str>> {
+    json::member(object, name).and_then(json::text)
+}
+
+/// The role of an item's message; none of what has no message.
+pub fn role(item: &[u8]) -> Option<Cow<'_, str>> {
+    json::member(item, "message").and_then(|message| text(message, "role"))
+}
+
+/// The elements of a member.
+pub fn list<'e>(object: &'e [u8], name: &str) -> Vec<&'e [u8]> {
+    let found = json::member(object, name).and_then(|raw| json::elements(raw, Dialect::Strict));
+    found.unwrap_or_default()
+}
+
+/// The items of a unit.
+pub fn items(unit: &[u8]) -> Vec<&[u8]> {
+    json::elements(unit, Dialect::Strict).unwrap_or_default()
+}
+
+/// The message of an item.
+pub fn message_of(item: &[u8]) -> &[u8] {
+    json::member(item, "message").unwrap_or(b"{}")
+}
+
+/// The messages of the items of a unit, thoughts first; `answered` are the calls whose results are items of their own.
+pub fn messages(items: &[&[u8]], answered: &HashSet<String>) -> Vec<Draft> {
+    let Some((said, thoughts)) = items.split_last() else {
+        return Vec::new();
+    };
+    let message = message_of(said);
+    let role = text(message, "role").unwrap_or_default();
+    // Thoughts that nothing follows are said by nobody else.
+    let is_thought = role == "thinking";
+    let role = if is_thought { "assistant" } else { role.as_ref() };
+    let mut draft = Draft::new(role);
+    draft.raw(
+        "content",
+        match is_thought {
+            true => b"null".to_vec(),
+            false => content(json::member(message, "content").unwrap_or(b"null")),
+        },
+    );
+    let mut results = Vec::new();
+    if role == "assistant" {
+        let thoughts = if is_thought { items } else { thoughts };
+        let mut reasoning: Vec<Vec<u8>> = thoughts.iter().map(|item| thought(item)).collect();
+        let shown = json::member(said, "reasoning").and_then(|raw| json::member(raw, "text"));
+        let shown = shown.filter(|raw| raw.starts_with(b"\"") && *raw != b"\"\"");
+        if let Some(shown) = shown.filter(|_| reasoning.is_empty()) {
+            let mut part = ObjectBuilder::default();
+            part.text("type", "thinking").raw("text", shown);
+            reasoning.push(part.finish());
+            draft.note("shown", Some(b"true".to_vec()));
+        }
+        if !reasoning.is_empty() {
+            draft.raw("reasoning", array(reasoning));
+        }
+        let calls = list(message, "toolCalls");
+        if !is_thought && !calls.is_empty() && calls.iter().all(|call| is_call(call)) {
+            draft.raw("tool_calls", array(&calls));
+        }
+        if let Some(usage) = json::member(message, "usage").filter(|raw| raw.starts_with(b"{")) {
+            draft.raw("usage", usage);
+        }
+        results = self::results(said, answered);
+    } else if role == "tool"
+        && let Some(call) = json::member(message, "toolCallId").filter(|raw| raw.starts_with(b"\""))
+    {
+        draft.raw("tool_call_id", call);
+    }
+    let mut messages = vec![draft];
+    messages.extend(results);
+    messages
+}
+
+/// Whether a call is one as the record stream has it.
+fn is_call(call: &[u8]) -> bool {
+    let function = json::member(call, "function").unwrap_or_default();
+    text(call, "id").is_some() && text(function, "name").is_some() && text(function, "arguments").is_some()
+}
+
+/// A thought; what it says keeps its bytes.
+fn thought(item: &[u8]) -> Vec<u8> {
+    let message = json::member(item, "message").unwrap_or(b"{}");
+    let mut part = ObjectBuilder::default();
+    let content = json::member(message, "content").unwrap_or(b"\"\"");
+    match json::member(message, "redactedThinking") {
+        Some(data) if content == b"\"\"" => part.text("type", "redacted_thinking").raw("data", data),
+        _ => part.text("type", "thinking").raw("text", content),
+    };
+    for (name, value) in rest(message, &["role", "content", "redactedThinking"]) {
+        part.raw(&name, value);
+    }
+    part.finish()
+}
+
+/// Content as the record stream has it: images in its spelling, everything else as it is.
+fn content(raw: &[u8]) -> Vec<u8> {
+    let Some(parts) = json::elements(raw, Dialect::Strict) else {
+        return raw.to_vec();
+    };
+    array(parts.into_iter().map(|part| {
+        let image = json::member(part, "imageUrl").filter(|raw| text(raw, "url").is_some());
+        match image {
+            Some(image)
+                if text(part, "type").as_deref() == Some("imageUrl")
+                    && rest_object(part, &["type", "imageUrl"]).is_none() =>
+            {
+                let mut made = ObjectBuilder::default();
+                made.text("type", "image_url").raw("image_url", image);
+                made.finish()
+            }
+            _ => part.to_vec(),
+        }
+    }))
+}
+
+/// The results that are in the states of calls alone.
+fn results(item: &[u8], answered: &HashSet<String>) -> Vec<Draft> {
+    let results = list(item, "toolCallStates").into_iter().filter_map(|state| {
+        let call = text(state, "toolCallId").filter(|call| !answered.contains(call.as_ref()))?;
+        let content = output(state)?;
+        let failed = matches!(text(state, "status").as_deref(), Some("errored" | "canceled"));
+        let mut result = Draft::new("tool");
+        result
+            .raw("tool_call_id", quoted(&call))
+            .raw("content", content)
+            .metadata("is_error", failed.then(|| b"true".to_vec()))
+            .note("state", Some(b"true".to_vec()));
+        Some(result)
+    });
+    results.collect()
+}
+
+/// What a state tells of the result: a text, or one part for each of its items; none when there is none yet.
+pub fn output(state: &[u8]) -> Option<Vec<u8>> {
+    let items = list(state, "output");
+    let text = |item: &&[u8]| {
+        json::member(item, "content")
+            .filter(|raw| raw.starts_with(b"\""))
+            .map(<[u8]>::to_vec)
+    };
+    let texts: Vec<Vec<u8>> = items.iter().filter_map(text).collect();
+    match texts.as_slice() {
+        [] if items.is_empty() => None,
+        [] => Some(quoted("")),
+        [text] => Some(text.clone()),
+        texts => Some(array(texts.iter().map(|text| draft::text_part(text)))),
+    }
+}

@@ -1,0 +1,215 @@
+//! Continue's items, as the kit writes them: what leaves the view is removed, except before a summary, which is on the
+//! last item that it covers. The program sends what the states of calls say, so that results are in these.
+
+use super::codec::Continue;
+use super::decode::{items, text};
+use super::encode;
+use crate::format::Purpose;
+use crate::format::kit::records::said;
+use crate::format::kit::{Change, Codec, Edit, Editor, Edits, Layout, Next, Source, losses};
+use crate::format::report::{Loss, Report};
+use crate::format::request::piece::{Said, array, quoted};
+use crate::format::workspace::Workspace;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::message::Role;
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+use std::collections::HashSet;
+
+/// An item that only holds a summary.
+const EMPTY: &[u8] = br#"[{"message":{"role":"assistant","content":""},"contextItems":[]}]"#;
+
+impl Editor for Continue {
+    type Context = ();
+
+    fn context(&self, _: Option<&[u8]>, _: &Source) {}
+
+    fn new_context(&self, _: &Session, _: &View) {}
+
+    fn edit(&self, edits: &Edits<'_, Continue>, (): &mut (), report: &mut Report) -> Vec<Edit> {
+        let mut plan = Plan {
+            edits,
+            live: edits.session.live_events().into_iter().collect(),
+            out: Vec::new(),
+        };
+        let items = &edits.view.items;
+        let is_new = |item: &&Item| !edits.source.is_summary(item);
+        let text = items
+            .iter()
+            .filter(is_new)
+            .find_map(|item| item.summary(edits.session));
+        let order = edits.order();
+        // Nothing in the view may be before a new summary.
+        let is_shown = |next: &Next| match next {
+            Next::Element(nth) => !edits.source.elements.items(edits.view, *nth).is_empty(),
+            Next::Edited(..) => true,
+            Next::Items(items) => items
+                .iter()
+                .any(|nth| edits.view.items[*nth].summary(edits.session).is_none()),
+        };
+        let first = order.iter().position(is_shown).unwrap_or(order.len());
+        let is_empty = first == order.len();
+        for (at, next) in order.into_iter().enumerate() {
+            if at == first {
+                plan.summarize(text.as_deref());
+            }
+            plan.next(next, text.is_some() && at < first, report);
+        }
+        if is_empty {
+            plan.summarize(text.as_deref());
+        }
+        plan.out
+    }
+
+    fn joins(&self, before: Role, role: Role) -> bool {
+        matches!(before, Role::Assistant | Role::Tool) && role == Role::Tool
+    }
+
+    fn new_element(
+        &self,
+        messages: &[Said<'_>],
+        _: Purpose,
+        (): &mut (),
+        report: &mut Report,
+    ) -> Option<Vec<u8>> {
+        encode::unit(messages, true, report)
+    }
+
+    fn new_summary(&self, text: &str, _: &[Vec<u8>], (): &mut ()) -> Option<Vec<Vec<u8>>> {
+        Some(vec![with_summary(EMPTY, Some(text))])
+    }
+
+    fn new_about(&self, session: &Session, view: &View, (): &(), _: Layout) -> ObjectBuilder {
+        let header = |name: &str, usual: &str| session.header_text(name).unwrap_or_else(|| usual.to_string());
+        let workspace = Workspace::of(session);
+        let mut about = ObjectBuilder::default();
+        about
+            .text("sessionId", &header("id", "session"))
+            .text("title", &header("title", "New Session"))
+            .raw("workspaceDirectory", workspace.directory());
+        if let Some(model) = workspace.last_model(session, view) {
+            about.raw("chatModelTitle", model);
+        }
+        about
+    }
+
+    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+        let message = &said.message;
+        // The usage of a message is written.
+        let lost = [Loss::Id, Loss::Timestamp, Loss::Model];
+        losses::members(message, said.body, &lost, &["is_error", Self::NAME], report);
+        report.lose(Loss::Name, u64::from(message.name.is_some()));
+        let is_known = matches!(
+            message.role(),
+            Role::User | Role::Assistant | Role::Tool | Role::System
+        );
+        report.lose(Loss::Category, u64::from(!is_known || message.category.is_some()));
+    }
+}
+
+struct Plan<'e, 'c> {
+    edits: &'e Edits<'c, Continue>,
+    /// The events that were not undone.
+    live: HashSet<usize>,
+    out: Vec<Edit>,
+}
+
+impl Plan<'_, '_> {
+    /// Adds the next units; those that a summary covers are kept.
+    fn next(&mut self, next: Next, is_covered: bool, report: &mut Report) {
+        let edits = self.edits;
+        match next {
+            Next::Element(nth) if edits.changes[nth] == Change::Removed && !is_covered => {}
+            Next::Element(nth) => self.out.push(match self.is_undone(nth) && !is_covered {
+                true => Edit::Replace(nth, with_summary(&edits.source.raws[nth], None)),
+                false => Edit::Keep(nth),
+            }),
+            Next::Edited(nth, items) => {
+                if let Some(unit) = edits.edited(nth, &items, report) {
+                    let unit = match self.is_undone(nth) {
+                        true => with_summary(&unit, None),
+                        false => unit,
+                    };
+                    self.out.push(Edit::Replace(nth, unit));
+                }
+                for item in items {
+                    if matches!(edits.view.items[item], Item::Edited(..)) {
+                        self.answer(item, report);
+                    }
+                }
+            }
+            Next::Items(items) => {
+                let items = items.into_iter().filter(|nth| {
+                    let item = &edits.view.items[*nth];
+                    item.summary(edits.session).is_none() && !self.answer(*nth, report)
+                });
+                let items: Vec<usize> = items.collect();
+                let units = edits.new_elements(&items, &mut (), report);
+                self.out.extend(units.into_iter().map(Edit::Insert));
+            }
+        }
+    }
+
+    /// Whether the summary of a unit was undone.
+    fn is_undone(&self, nth: usize) -> bool {
+        let mut summaries = self.edits.source.summaries.iter().filter(|(at, _)| *at == nth);
+        summaries.any(|(_, line)| !self.live.contains(line))
+    }
+
+    /// Puts a result into the state of its call; false if there is no such call.
+    fn answer(&mut self, item: usize, report: &mut Report) -> bool {
+        let edits = self.edits;
+        let bodies = [edits.view.items[item].body(edits.session)];
+        let results = said(&bodies, Continue::NAME);
+        let Some(result) = results.first().filter(|said| said.message.role() == Role::Tool) else {
+            return false;
+        };
+        let raws = &edits.source.raws;
+        for edit in self.out.iter_mut().rev() {
+            let raw = match edit {
+                Edit::Keep(nth) => &raws[*nth],
+                Edit::Replace(_, raw) | Edit::Insert(raw) => raw,
+            };
+            let Some(changed) = encode::with_result(raw, result, report) else {
+                continue;
+            };
+            if changed != *raw {
+                *edit = match edit {
+                    Edit::Keep(nth) | Edit::Replace(nth, _) => Edit::Replace(*nth, changed),
+                    Edit::Insert(_) => Edit::Insert(changed),
+                };
+            }
+            return true;
+        }
+        false
+    }
+
+    /// Puts a new summary on the last unit so far.
+    fn summarize(&mut self, text: Option<&str>) {
+        let Some(text) = text else { return };
+        let raws = &self.edits.source.raws;
+        let last = self.out.pop();
+        self.out.push(match last {
+            Some(Edit::Keep(nth)) => Edit::Replace(nth, with_summary(&raws[nth], Some(text))),
+            Some(Edit::Replace(nth, raw)) => Edit::Replace(nth, with_summary(&raw, Some(text))),
+            Some(Edit::Insert(raw)) => Edit::Insert(with_summary(&raw, Some(text))),
+            None => Edit::Insert(with_summary(EMPTY, Some(text))),
+        });
+    }
+}
+
+/// A unit with this summary, or none, on its last item.
+fn with_summary(unit: &[u8], summary: Option<&str>) -> Vec<u8> {
+    let mut items: Vec<Vec<u8>> = items(unit).into_iter().map(<[u8]>::to_vec).collect();
+    let quoted = summary.map(quoted);
+    let is_last = items.len().saturating_sub(1);
+    for (nth, item) in items.iter_mut().enumerate() {
+        let value = quoted.as_deref().filter(|_| nth == is_last);
+        if (value.is_some() || text(item, "conversationSummary").is_some())
+            && let Ok(changed) = json::with_members(item, &[("conversationSummary", value)])
+        {
+            *item = changed;
+        }
+    }
+    array(items)
+}
