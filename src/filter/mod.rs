@@ -17,6 +17,7 @@ pub mod metadata;
 pub mod overview;
 mod phrase;
 pub mod promotion;
+pub mod redact;
 pub mod repair;
 pub mod reply;
 pub mod restore;

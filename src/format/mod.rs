@@ -5,7 +5,7 @@ mod aichat;
 mod aider;
 mod anthropic;
 pub mod array;
-mod base64;
+pub(crate) mod base64;
 mod branches;
 mod chatgpt_export;
 mod claude_ai_export;

@@ -67,6 +67,7 @@ mod penguins;
 mod plugins;
 mod promote;
 mod readme;
+mod redact;
 mod regression;
 mod remove;
 mod renamed;

@@ -49,7 +49,7 @@ fn a_word_of_another_program_leads_to_a_command() {
         ("compare", "convo diff A B"),
         ("merge", "convo join"),
         ("repair", "convo check --for API --fix"),
-        ("redact", "sed"),
+        ("scrub", "convo redact"),
     ] {
         let run = env.run(&[word, "x"]).status(2).gives("");
         assert_eq!(run.stderr.lines().count(), 2, "{run}");

@@ -22,6 +22,7 @@ mod list;
 mod migrate;
 mod new;
 mod plugins;
+mod redact;
 mod remove;
 mod restore;
 mod search;
@@ -103,6 +104,7 @@ pub const ALL: &[Verb] = &[
     verb::<cat::Cat>("cat", Group::Convert, false),
     verb::<context::View>("context", Group::Convert, false),
     verb::<check::Check>("check", Group::Convert, false),
+    verb::<redact::Redact>("redact", Group::Convert, false),
     verb::<new::New>("new", Group::Write, false),
     verb::<append::Append>("append", Group::Write, false),
     verb::<ask::Ask>("ask", Group::Write, false),

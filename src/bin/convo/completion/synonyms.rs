@@ -69,8 +69,8 @@ const HINTS: [(&[&str], &str); 23] = [
         "check and repair a session for an API with: convo check --for API [--fix]",
     ),
     (
-        &["redact", "scrub", "anonymize", "sanitize"],
-        "replace text in a copy with: convo cat NAME | sed 's/TEXT/.../g' > copy.jsonl",
+        &["scrub", "anonymize", "sanitize", "secrets"],
+        "remove secrets with: convo redact FILE",
     ),
     (&["config", "commands"], "see: convo man"),
 ];

@@ -1,0 +1,394 @@
+//! Secrets and personal data, found and replaced in any text that holds a session: JSON, JSON Lines, Markdown, YAML. Lines
+//! without a finding keep their bytes.
+
+mod edit;
+mod forms;
+mod hit;
+mod kind;
+mod mapped;
+mod mark;
+mod personal;
+mod place;
+mod prefilter;
+mod proof;
+mod shapes;
+#[cfg(test)]
+mod tests;
+mod value;
+mod walk;
+
+pub use edit::Secret;
+pub use kind::{Kind, Level, PERSONAL};
+
+use crate::format::base64;
+use crate::model::json::{Dialect, skip_space, value_end};
+use crate::model::key::sha256;
+use edit::{Edit, apply};
+use hit::{Hit, settle};
+use mapped::Mapped;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use walk::{Placed, Walk};
+
+/// Layers that are undone, one in the other.
+const LAYERS: usize = 6;
+
+/// Longer runs of Base64 are decoded only when they begin with text.
+const LONG_RUN: usize = 4096;
+
+/// What is looked for, and what is put in its place.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The least certain findings that count: [`Level::Definite`] or [`Level::Likely`].
+    pub level: Level,
+    /// Kinds of personal data.
+    pub personal: Vec<Kind>,
+    /// Words to remove wherever they stand as words, in any case.
+    pub names: Vec<String>,
+    /// Only these kinds; none: all.
+    pub only: Vec<Kind>,
+    /// Not these kinds.
+    pub except: Vec<Kind>,
+    /// SHA-256 of values that may stay, in hexadecimal digits.
+    pub allowed: HashSet<String>,
+    /// The key of the hashes in placeholders, so that nobody can confirm a guess.
+    pub key: Option<Vec<u8>>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            level: Level::Likely,
+            personal: Vec::new(),
+            names: Vec::new(),
+            only: Vec::new(),
+            except: Vec::new(),
+            allowed: HashSet::new(),
+            key: None,
+        }
+    }
+}
+
+/// Every kind of finding, sorted by name, each once.
+pub fn kinds() -> Vec<Kind> {
+    let others = [&kind::BY_PLACE[..], &kind::BY_FORM, &PERSONAL, &[kind::NAME]].concat();
+    let mut all: Vec<Kind> = shapes::kinds().chain(others).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// A secret, and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// JSON pointer of the string in its line; empty in a line that is not JSON.
+    pub pointer: String,
+    /// The bytes of that string, decoded, or of the line.
+    pub range: Range<usize>,
+    /// What it is.
+    pub secret: Secret,
+}
+
+/// What became of a line or a document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The new bytes; none when nothing was found.
+    pub bytes: Option<Vec<u8>>,
+    /// What was found, in order.
+    pub findings: Vec<Finding>,
+}
+
+/// What is known of an input so far.
+#[derive(Debug, Default)]
+struct State {
+    /// Numbers of values that can be guessed, by first appearance.
+    numbers: HashMap<(Kind, String), usize>,
+    /// Encrypted parts, which cannot be read.
+    opaque: u64,
+    /// Signed parts whose text would change.
+    signed: u64,
+}
+
+/// Finds and replaces secrets, line by line.
+#[derive(Debug, Default)]
+pub struct Redactor {
+    options: Options,
+    state: State,
+}
+
+impl Redactor {
+    /// A redactor for one input.
+    pub fn new(options: Options) -> Redactor {
+        Redactor {
+            options,
+            state: State::default(),
+        }
+    }
+
+    /// Encrypted parts that were kept since nobody can read them.
+    pub fn opaque(&self) -> u64 {
+        self.state.opaque
+    }
+
+    /// Signed parts that were dropped, since their signature would not fit the new text.
+    pub fn signed(&self) -> u64 {
+        self.state.signed
+    }
+
+    /// Redacts one line, or a whole document. Bytes that are not JSON are text.
+    pub fn redact(&mut self, bytes: &[u8]) -> Outcome {
+        let mut scan = Scan {
+            options: &self.options,
+            state: &mut self.state,
+            depth: 0,
+        };
+        let placed = match std::str::from_utf8(bytes) {
+            Ok(text) if is_json(text) => Walk::new(text, &mut scan).run(),
+            _ => {
+                let mapped = Mapped::lossy(bytes);
+                let in_line = |edit: Edit| Placed {
+                    pointer: String::new(),
+                    start: edit.range.start,
+                    end: edit.range.end,
+                    edit: Edit {
+                        range: mapped.source(&edit.range),
+                        ..edit
+                    },
+                };
+                scan.text(&mapped.text).into_iter().map(in_line).collect()
+            }
+        };
+        if placed.is_empty() {
+            return Outcome::default();
+        }
+        let finding = |placed: &Placed| {
+            let (pointer, range) = (placed.pointer.clone(), placed.start..placed.end);
+            let secrets = placed.edit.secrets.clone().into_iter();
+            secrets.map(move |secret| Finding {
+                pointer: pointer.clone(),
+                range: range.clone(),
+                secret,
+            })
+        };
+        let findings = placed.iter().flat_map(finding).collect();
+        let edits: Vec<Edit> = placed.into_iter().map(|placed| placed.edit).collect();
+        Outcome {
+            bytes: Some(apply(bytes, &edits)),
+            findings,
+        }
+    }
+}
+
+/// Whether a text is one complete JSON object or array.
+fn is_json(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let start = skip_space(bytes, 0);
+    matches!(bytes.get(start), Some(b'{' | b'['))
+        && value_end(bytes, start, Dialect::Strict).is_ok_and(|end| skip_space(bytes, end) == bytes.len())
+}
+
+/// One search, with what it remembers.
+struct Scan<'s> {
+    options: &'s Options,
+    state: &'s mut State,
+    depth: usize,
+}
+
+impl Scan<'_> {
+    /// Whether a string, as it is written between its quotes, may hold a finding: decoding takes longer than this.
+    fn may_hold(&self, raw: &str, name: Option<&str>) -> bool {
+        !self.options.personal.is_empty()
+            || !self.options.names.is_empty()
+            || name.is_some_and(prefilter::may_name)
+            || prefilter::may_hold(raw)
+    }
+
+    /// The edits of a text, in order and apart.
+    fn text(&mut self, text: &str) -> Vec<Edit> {
+        if self.depth < LAYERS && is_json(text) {
+            self.depth += 1;
+            let placed = Walk::new(text, self).run();
+            self.depth -= 1;
+            return placed
+                .into_iter()
+                .map(|placed| placed.edit.within("json"))
+                .collect();
+        }
+        let escaped = text.contains('\u{1b}').then(|| Mapped::without_escapes(text));
+        let Some(mapped) = escaped else {
+            return self.plain(text);
+        };
+        let mut edits = self.plain(&mapped.text);
+        for edit in &mut edits {
+            edit.range = mapped.source(&edit.range);
+        }
+        edits
+    }
+
+    fn plain(&mut self, text: &str) -> Vec<Edit> {
+        let mut hits = Vec::new();
+        shapes::find(text, &mut hits);
+        forms::find(text, &mut hits);
+        let mut edits: Vec<Edit> = Vec::new();
+        self.add(text, hits, &mut edits);
+        if self.depth < LAYERS {
+            self.depth += 1;
+            self.percent(text, &mut edits);
+            self.base64(text, &mut edits);
+            self.depth -= 1;
+        }
+        let mut hits = Vec::new();
+        place::find(text, &mut hits);
+        let wanted = |kind: Kind| self.options.personal.contains(&kind);
+        personal::find(text, &wanted, &mut hits);
+        self.names(text, &mut hits);
+        self.add(text, hits, &mut edits);
+        edits.sort_by_key(|edit| edit.range.start);
+        edits
+    }
+
+    /// Adds the hits that are wanted and do not overlap what is there.
+    fn add(&mut self, text: &str, hits: Vec<Hit>, edits: &mut Vec<Edit>) {
+        for hit in settle(hits) {
+            if is_free(edits, &hit.range) {
+                edits.extend(self.edit(text, hit));
+            }
+        }
+    }
+
+    /// The edit for a hit; none where it is not wanted.
+    fn edit(&mut self, text: &str, hit: Hit) -> Option<Edit> {
+        let options = self.options;
+        let value = &text[hit.range.clone()];
+        let wanted = (hit.level <= options.level || hit.level == Level::Personal)
+            && (options.only.is_empty() || options.only.contains(&hit.kind))
+            && !options.except.contains(&hit.kind);
+        if !wanted || value.contains("[REDACTED") {
+            return None;
+        }
+        let hash = sha256(value.as_bytes());
+        if options.allowed.contains(&hash) {
+            return None;
+        }
+        Some(Edit {
+            text: mark::mark(options.key.as_deref(), hit.kind, value, &mut self.state.numbers),
+            secrets: vec![Secret {
+                kind: hit.kind,
+                level: hit.level,
+                length: value.len(),
+                sha256: hash,
+                layers: Vec::new(),
+            }],
+            range: hit.range,
+        })
+    }
+
+    fn names(&self, text: &str, hits: &mut Vec<Hit>) {
+        if self.options.names.is_empty() {
+            return;
+        }
+        // Lower case may have another length: places are found by characters.
+        let lower: Vec<(usize, char)> = text
+            .char_indices()
+            .flat_map(|(at, c)| c.to_lowercase().map(move |c| (at, c)))
+            .collect();
+        let folded: String = lower.iter().map(|(_, c)| c).collect();
+        let starts: Vec<usize> = folded.char_indices().map(|(at, _)| at).collect();
+        let place = |at: usize| {
+            let nth = starts.partition_point(|start| *start < at);
+            lower.get(nth).map_or(text.len(), |(place, _)| *place)
+        };
+        for name in &self.options.names {
+            let name = name.to_lowercase();
+            for (at, _) in folded.match_indices(name.as_str()).filter(|_| !name.is_empty()) {
+                let is_word = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+                let end = at + name.len();
+                if is_word(folded[..at].chars().next_back()) && is_word(folded[end..].chars().next()) {
+                    hits.push(Hit::new(place(at)..place(end), kind::NAME, Level::Personal));
+                }
+            }
+        }
+    }
+
+    /// Percent-encoded runs.
+    fn percent(&mut self, text: &str, edits: &mut Vec<Edit>) {
+        let ends = |byte: &u8| byte.is_ascii_whitespace() || b"\"'<>&?=;|()".contains(byte);
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while let Some(found) = memchr::memchr(b'%', &bytes[at..]) {
+            let found = at + found;
+            let start = found - bytes[..found].iter().rev().take_while(|byte| !ends(byte)).count();
+            let end = found + bytes[found..].iter().take_while(|byte| !ends(byte)).count();
+            at = end;
+            let mapped = Mapped::percent(&text[start..end]);
+            for edit in mapped.iter().flat_map(|mapped| self.text(&mapped.text)) {
+                let Some(source) = mapped.as_ref().map(|mapped| mapped.source(&edit.range)) else {
+                    continue;
+                };
+                let range = start + source.start..start + source.end;
+                if is_free(edits, &range) {
+                    edits.push(Edit { range, ..edit }.within("percent"));
+                }
+            }
+        }
+    }
+
+    /// Runs of Base64 that decode to text. Where at least half of that is secret, the run goes; otherwise it is encoded again.
+    fn base64(&mut self, text: &str, edits: &mut Vec<Edit>) {
+        let digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            let digits = bytes[at..].iter().take_while(|byte| digit(byte)).count();
+            let start = at;
+            at += digits.max(1);
+            if digits < 16 {
+                continue;
+            }
+            let padding = bytes[at..]
+                .iter()
+                .take(2)
+                .take_while(|byte| **byte == b'=')
+                .count();
+            at += padding;
+            if !is_free(edits, &(start..at)) {
+                continue;
+            }
+            let begins = |run: &str| decoded(run.as_bytes()).is_some();
+            if at - start > LONG_RUN && !begins(&text[start..start + 48]) {
+                continue;
+            }
+            let Some((style, inner)) = decoded(&bytes[start..at]) else {
+                continue;
+            };
+            let found = self.text(&inner);
+            if found.is_empty() {
+                continue;
+            }
+            let secret: usize = found.iter().map(|edit| edit.range.len()).sum();
+            let secrets = found.iter().flat_map(|edit| edit.secrets.clone()).collect();
+            let text = match secret * 2 >= inner.len() {
+                true => found[0].text.clone(),
+                false => {
+                    let changed = apply(inner.as_bytes(), &found);
+                    String::from_utf8_lossy(&base64::encode(&changed, &style)).into_owned()
+                }
+            };
+            let range = start..at;
+            edits.push(Edit { range, text, secrets }.within("base64"));
+        }
+    }
+}
+
+/// Base64 that decodes to text.
+fn decoded(run: &[u8]) -> Option<(base64::Style, String)> {
+    let (style, bytes) = base64::decode(run)?;
+    let text = String::from_utf8(bytes).ok()?;
+    let is_text = !text.chars().any(|c| c.is_control() && !"\n\r\t".contains(c));
+    is_text.then_some((style, text))
+}
+
+fn is_free(edits: &[Edit], range: &Range<usize>) -> bool {
+    let apart = |edit: &Edit| edit.range.end <= range.start || range.end <= edit.range.start;
+    edits.iter().all(apart)
+}

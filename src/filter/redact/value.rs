@@ -1,0 +1,168 @@
+//! What is not a secret, although it is where one could be: placeholders, references, code, examples.
+
+use super::proof::{classes, entropy};
+
+/// Words in a value of documentation.
+const EXAMPLES: [&str; 12] = [
+    "example",
+    "changeme",
+    "change_me",
+    "your",
+    "dummy",
+    "placeholder",
+    "redacted",
+    "insert",
+    "xxxx",
+    "0123456789",
+    "1234567890",
+    "abcdefgh",
+];
+
+/// Whether a value is the example of a manual: its words, or a run of one character.
+pub fn is_example(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    EXAMPLES.iter().any(|word| lower.contains(word)) || has_run(value.as_bytes(), 8)
+}
+
+fn has_run(bytes: &[u8], length: usize) -> bool {
+    bytes
+        .chunk_by(|one, next| one == next)
+        .any(|run| run.len() >= length)
+}
+
+/// Whether a value stands for another one, or is code: `$VAR`, `{{ x }}`, `<token>`, `process.env.X`, `config.get(..)`.
+pub fn is_reference(value: &str) -> bool {
+    const BEGINNINGS: [&str; 9] = ["$", "{{", "<", "%(", "#{", "@", "&", "[REDACTED", "..."];
+    const PARTS: [&str; 10] = [
+        "process.env",
+        "os.environ",
+        "getenv",
+        "${",
+        "{{",
+        "$(",
+        "secrets.",
+        "vault.",
+        "://",
+        "::",
+    ];
+    if BEGINNINGS.iter().any(|begins| value.starts_with(begins))
+        || PARTS.iter().any(|part| value.contains(part))
+    {
+        return true;
+    }
+    let calls = value.find('(').is_some_and(|at| at > 0 && is_path(&value[..at])) && value.contains(')');
+    calls || value.contains('.') && !value.contains(|c: char| c.is_ascii_digit()) && is_path(value)
+}
+
+/// Whether a text is names with dots between them.
+fn is_path(text: &str) -> bool {
+    text.split('.').all(|name| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
+}
+
+/// Whether a value is a name in code: words of letters, with a digit at the end of one at most.
+pub fn is_identifier(value: &str) -> bool {
+    is_path(value)
+        && value.split(['.', '_']).all(|word| {
+            let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
+            word.len() - letters.len() <= 3 && !letters.contains(|c: char| c.is_ascii_digit())
+        })
+        && (value.contains('_') || !value.contains(|c: char| c.is_ascii_digit()))
+}
+
+/// Eight, four, four, four and twelve hexadecimal digits.
+pub fn is_uuid(value: &str) -> bool {
+    let mut lengths = [8, 4, 4, 4, 12].into_iter();
+    let mut groups = value.split('-');
+    value.len() == 36
+        && groups.all(|group| {
+            lengths.next() == Some(group.len()) && group.bytes().all(|byte| byte.is_ascii_hexdigit())
+        })
+}
+
+/// Whether a value is long and mixed enough for a key that a program made.
+pub fn is_generated(value: &str) -> bool {
+    const PUBLIC: [&str; 14] = [
+        "sha256",
+        "sha512",
+        "sha1-",
+        "call_",
+        "resp_",
+        "toolu_",
+        "msg_",
+        "req_",
+        "gen-",
+        "evt_",
+        "chatcmpl-",
+        "AAAA",
+        "age1",
+        "ssh-",
+    ];
+    if value.len() < 20
+        || is_uuid(value)
+        || is_identifier(value)
+        || PUBLIC.iter().any(|begins| value.starts_with(begins))
+        || !value
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+/=_.~-".contains(&byte))
+    {
+        return false;
+    }
+    if value.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return value.len() >= 32 && entropy(value) >= 3.0 && classes(value) >= 2;
+    }
+    let least = if value.contains(|c: char| c.is_ascii_digit()) {
+        3.5
+    } else {
+        4.2
+    };
+    classes(value) >= 2 && entropy(value) >= least
+}
+
+/// Whether a value may be a password that somebody chose.
+pub fn is_password(value: &str, quoted: bool) -> bool {
+    let length = value.chars().count();
+    if !(6..=128).contains(&length) || value.contains(char::is_whitespace) || is_uuid(value) {
+        return false;
+    }
+    let letters = value.chars().all(|c| c.is_alphabetic() || c == '_' || c == '-');
+    let digits = value
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || b".,:/".contains(&byte));
+    if letters || digits {
+        return false;
+    }
+    quoted || !is_identifier(value) && !value.contains('(')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_names_and_examples_are_no_secrets() {
+        for reference in [
+            "$DB_PASS",
+            "${X}",
+            "{{ secrets.X }}",
+            "process.env.KEY",
+            "config.get(\"a\")",
+            "settings.password",
+        ] {
+            assert!(is_reference(reference), "{reference}");
+        }
+        for name in ["ladder_meadow_v2", "PasswordField", "hash"] {
+            assert!(is_identifier(name), "{name}");
+        }
+        assert!(!is_identifier("eh3L3L9TJhMqga") && !is_identifier("Turbine68e2Ti"));
+        assert!(is_example("AKIAIOSFODNN7EXAMPLE") && is_example("sk_test_xxxxxxxxxxxx"));
+        assert!(is_password("eh3L3L9TJhMqga", false) && is_password("Saddle59!ptkB", false));
+        assert!(!is_password("required", true) && !is_password("12345678", true));
+        assert!(is_generated("4e608fd77793f950c85cec2e1795a310"));
+        assert!(!is_generated("8f1a5814-77a4-4cf6-9136-44c77c785579"));
+    }
+}

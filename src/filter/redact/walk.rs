@@ -1,0 +1,317 @@
+//! Every string of a JSON text, with the path to it.
+
+use super::Scan;
+use super::edit::Edit;
+use super::mapped::Mapped;
+use super::place;
+use crate::model::json::{Dialect, skip_space, value_end};
+use std::ops::Range;
+
+/// Deeper values are scanned as text.
+const DEEPEST: usize = 200;
+
+/// Members whose text is no text: pairs hold by them, or a program verifies them.
+const KEPT: [&str; 22] = [
+    "id",
+    "type",
+    "role",
+    "tool_call_id",
+    "call_id",
+    "tool_use_id",
+    "toolCallId",
+    "uuid",
+    "parentUuid",
+    "leafUuid",
+    "sessionId",
+    "session_id",
+    "parent_id",
+    "parentId",
+    "messageId",
+    "requestId",
+    "signature",
+    "thoughtSignature",
+    "thought_signature",
+    "encrypted_content",
+    "_crc",
+    "timestamp",
+];
+
+/// Members that hold what only the provider can read.
+const OPAQUE: [&str; 3] = ["encrypted_content", "reasoning_opaque", "redacted_thinking"];
+
+/// Members that sign the text beside them.
+const SIGNATURES: [&str; 3] = ["signature", "thoughtSignature", "thought_signature"];
+
+/// An edit, and the JSON pointer of the string that it is in.
+pub struct Placed {
+    pub edit: Edit,
+    pub pointer: String,
+    /// The place in the decoded string.
+    pub start: usize,
+    pub end: usize,
+}
+
+/// Goes through a complete and valid JSON value.
+pub struct Walk<'t, 'w, 's> {
+    text: &'t str,
+    scan: &'w mut Scan<'s>,
+    found: Vec<Placed>,
+    pointer: String,
+    /// Whether the value at hand is an element of an array.
+    is_element: bool,
+}
+
+/// What a value left behind.
+struct Left {
+    range: Range<usize>,
+    /// Its text changes and it is signed.
+    drop: bool,
+}
+
+impl<'t, 'w, 's> Walk<'t, 'w, 's> {
+    pub fn new(text: &'t str, scan: &'w mut Scan<'s>) -> Walk<'t, 'w, 's> {
+        Walk {
+            text,
+            scan,
+            found: Vec::new(),
+            pointer: String::new(),
+            is_element: false,
+        }
+    }
+
+    /// The edits of the whole value, in order.
+    pub fn run(mut self) -> Vec<Placed> {
+        let start = skip_space(self.text.as_bytes(), 0);
+        self.value(start, None, 0);
+        self.found.sort_by_key(|placed| placed.edit.range.start);
+        self.found
+    }
+
+    fn byte(&self, at: usize) -> u8 {
+        self.text.as_bytes().get(at).copied().unwrap_or_default()
+    }
+
+    /// The value that begins here.
+    fn value(&mut self, at: usize, name: Option<&str>, depth: usize) -> Left {
+        match self.byte(at) {
+            b'"' => {
+                let end = self.string_end(at);
+                self.string(at, end, name);
+                Left {
+                    range: at..end,
+                    drop: false,
+                }
+            }
+            b'{' if depth < DEEPEST => self.object(at, depth),
+            b'[' if depth < DEEPEST => self.array(at, depth),
+            b'{' | b'[' => {
+                let end = value_end(self.text.as_bytes(), at, Dialect::Strict);
+                let end = end.unwrap_or(self.text.len());
+                let edits = self.scan.text(&self.text[at..end]);
+                self.place(edits, |range| at + range.start..at + range.end);
+                Left {
+                    range: at..end,
+                    drop: false,
+                }
+            }
+            _ => {
+                let length = self.text.as_bytes()[at..]
+                    .iter()
+                    .take_while(|byte| !b",]} \t\r\n".contains(byte))
+                    .count();
+                Left {
+                    range: at..at + length.max(1),
+                    drop: false,
+                }
+            }
+        }
+    }
+
+    fn string_end(&self, at: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let mut at = at + 1;
+        while let Some(found) = memchr::memchr2(b'"', b'\\', &bytes[at..]) {
+            at += found;
+            if bytes[at] == b'"' {
+                return at + 1;
+            }
+            at = (at + 2).min(bytes.len());
+        }
+        bytes.len()
+    }
+
+    fn string(&mut self, start: usize, end: usize, name: Option<&str>) {
+        let raw = &self.text[start + 1..end - 1];
+        if name.is_some_and(|name| KEPT.contains(&name)) {
+            if name.is_some_and(|name| OPAQUE.contains(&name)) && !raw.is_empty() {
+                self.scan.state.opaque += 1;
+            }
+            return;
+        }
+        if !self.scan.may_hold(raw, name) {
+            return;
+        }
+        let mapped = Mapped::json(raw);
+        let whole = name.and_then(|name| place::member(name, &mapped.text));
+        let mut edits = self.scan.text(&mapped.text);
+        if edits.is_empty() {
+            edits.extend(whole.and_then(|hit| self.scan.edit(&mapped.text, hit)));
+        }
+        let outer = start + 1;
+        for edit in edits {
+            let source = mapped.source(&edit.range);
+            let escaped = serde_json::Value::from(edit.text).to_string();
+            self.found.push(Placed {
+                pointer: self.pointer.clone(),
+                start: edit.range.start,
+                end: edit.range.end,
+                edit: Edit {
+                    range: outer + source.start..outer + source.end,
+                    text: escaped[1..escaped.len() - 1].to_string(),
+                    secrets: edit.secrets,
+                },
+            });
+        }
+    }
+
+    fn place(&mut self, edits: Vec<Edit>, source: impl Fn(&Range<usize>) -> Range<usize>) {
+        let pointer = self.pointer.clone();
+        self.found.extend(edits.into_iter().map(|edit| Placed {
+            pointer: pointer.clone(),
+            start: edit.range.start,
+            end: edit.range.end,
+            edit: Edit {
+                range: source(&edit.range),
+                ..edit
+            },
+        }));
+    }
+
+    fn object(&mut self, start: usize, depth: usize) -> Left {
+        let before = self.found.len();
+        let is_element = std::mem::take(&mut self.is_element);
+        let mut signature = None;
+        let mut at = skip_space(self.text.as_bytes(), start + 1);
+        while self.byte(at) == b'"' {
+            let end = self.string_end(at);
+            // A name is text too: a map from tokens to users.
+            self.string(at, end, None);
+            let name = Mapped::json(&self.text[at + 1..end - 1]).text;
+            let value = skip_space(self.text.as_bytes(), skip_space(self.text.as_bytes(), end) + 1);
+            let length = self.pointer.len();
+            self.pointer.push('/');
+            self.pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+            let left = self.value(value, Some(&name), depth + 1);
+            self.pointer.truncate(length);
+            if SIGNATURES.contains(&name.as_str()) && left.range.len() > 2 && self.byte(value) == b'"' {
+                signature = Some(left.range.clone());
+            }
+            at = skip_space(self.text.as_bytes(), left.range.end);
+            if self.byte(at) != b',' {
+                break;
+            }
+            at = skip_space(self.text.as_bytes(), at + 1);
+        }
+        let end = at + 1;
+        let changed = self.found.len() > before;
+        if let Some(signature) = signature.filter(|_| changed) {
+            self.scan.state.signed += 1;
+            // Outside of a list the part cannot go: without its signature it is a text that nobody signed.
+            if !is_element {
+                self.found.push(Placed {
+                    pointer: self.pointer.clone(),
+                    start: 0,
+                    end: 0,
+                    edit: Edit {
+                        range: signature,
+                        text: "\"\"".to_string(),
+                        secrets: Vec::new(),
+                    },
+                });
+                return Left {
+                    range: start..end,
+                    drop: false,
+                };
+            }
+            return Left {
+                range: start..end,
+                drop: true,
+            };
+        }
+        Left {
+            range: start..end,
+            drop: false,
+        }
+    }
+
+    fn array(&mut self, start: usize, depth: usize) -> Left {
+        let mut elements: Vec<(Left, usize)> = Vec::new();
+        let mut at = skip_space(self.text.as_bytes(), start + 1);
+        while !matches!(self.byte(at), b']' | 0) {
+            let before = self.found.len();
+            let length = self.pointer.len();
+            self.pointer.push_str(&format!("/{}", elements.len()));
+            self.is_element = true;
+            let left = self.value(at, None, depth + 1);
+            self.is_element = false;
+            self.pointer.truncate(length);
+            at = skip_space(self.text.as_bytes(), left.range.end);
+            elements.push((left, before));
+            if self.byte(at) != b',' {
+                break;
+            }
+            at = skip_space(self.text.as_bytes(), at + 1);
+        }
+        if elements.iter().any(|(left, _)| left.drop) {
+            self.drop_elements(start + 1, &elements);
+        }
+        Left {
+            range: start..at + 1,
+            drop: false,
+        }
+    }
+
+    /// Replaces the edits of signed elements by one that removes the element with its comma.
+    fn drop_elements(&mut self, inside: usize, elements: &[(Left, usize)]) {
+        let last_kept = elements.iter().rposition(|(left, _)| !left.drop);
+        let mut at = elements.len();
+        while let Some((left, before)) = at.checked_sub(1).map(|nth| &elements[nth]) {
+            at -= 1;
+            if !left.drop {
+                continue;
+            }
+            let next = elements
+                .get(at + 1)
+                .map(|(_, before)| *before)
+                .unwrap_or(self.found.len());
+            let range = match (last_kept, elements.get(at + 1)) {
+                (Some(kept), Some((next, _))) if at < kept => left.range.start..next.range.start,
+                // Behind the last element that is kept: all of them at once, with the comma before them.
+                (Some(kept), _) if at == kept + 1 => {
+                    elements[kept].0.range.end..elements[elements.len() - 1].0.range.end
+                }
+                (None, _) if at == 0 => inside..elements[elements.len() - 1].0.range.end,
+                _ => 0..0,
+            };
+            let removed: Vec<Placed> = self.found.drain(*before..next.min(self.found.len())).collect();
+            let secrets = removed
+                .iter()
+                .flat_map(|placed| placed.edit.secrets.clone())
+                .collect();
+            let first = removed.first();
+            self.found.insert(
+                *before,
+                Placed {
+                    pointer: first.map_or(String::new(), |placed| placed.pointer.clone()),
+                    start: first.map_or(0, |placed| placed.start),
+                    end: first.map_or(0, |placed| placed.end),
+                    edit: Edit {
+                        range,
+                        text: String::new(),
+                        secrets,
+                    },
+                },
+            );
+        }
+    }
+}
