@@ -208,3 +208,13 @@ fn lines_and_rows_are_sessions() {
     assert_eq!(View::replay(&sessions[0]).items.len(), 1);
     assert_eq!(file.with(&[]), many);
 }
+
+#[test]
+fn an_edited_call_is_edited_in_the_content_too() {
+    let text = r#"[{"type":"ai","data":{"content":[{"type":"text","text":"So."},{"type":"tool_use","id":"c1","name":"f","input":{"k":"secret"},"x":1}],"type":"ai","id":"a1","tool_calls":[{"name":"f","args":{"k":"secret"},"id":"c1","type":"tool_call"}],"extra":1}}]"#;
+    hold(FORMAT, text);
+    let edit = r#"{"type":"compact","id":"e","at":"2026-01-01T00:00:00Z","strategy":"s","edit":[{"id":"a1","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}]}"#;
+    let after = opened(FORMAT, text).with(&[(0, edit)]);
+    assert!(!after.contains("secret"), "{after}");
+    assert!(after.contains(r#""extra":1"#) && after.contains("So."), "{after}");
+}

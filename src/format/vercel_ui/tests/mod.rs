@@ -241,3 +241,13 @@ fn any_session_is_one_message_an_exchange() {
     assert_eq!(old[2]["content"], r#"{"ok": true}"#);
     assert_eq!(old[1]["reasoning"][0]["signature"], "c2ln");
 }
+
+#[test]
+fn reasoning_that_is_dropped_is_dropped_outside_of_the_parts_too() {
+    let text = r#"[{"id":"a","role":"assistant","content":"x","reasoning":"secret","parts":[{"type":"reasoning","reasoning":"secret","details":[{"type":"text","text":"secret"}]},{"type":"text","text":"x"},{"type":"source","source":{"id":"s"}}]}]"#;
+    hold(FORMAT, text);
+    let edit = r#"{"type":"compact","id":"e","at":"2026-01-01T00:00:00Z","strategy":"s","edit":[{"id":"a","unset":["reasoning"]}]}"#;
+    let after = opened(FORMAT, text).with(&[(0, edit)]);
+    assert!(!after.contains("secret"), "{after}");
+    assert!(after.contains(r#""source":{"id":"s"}"#), "{after}");
+}
