@@ -58,6 +58,7 @@ mod vercel_ui;
 mod window;
 pub(crate) mod workspace;
 pub mod wrapping;
+pub mod zstd;
 
 use form::written;
 pub use form::{Form, Holds, Purpose, Reading, Returned, Source};

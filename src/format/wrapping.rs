@@ -1,7 +1,7 @@
-//! What a document may be wrapped in where it is kept as a value: gzip, base64, or gzip in base64. What it holds is
-//! read, and written back in the same wrapping.
+//! What a document may be wrapped in: gzip, zstd, base64, or gzip in base64. What it holds is read, and written back in
+//! the same wrapping.
 
-use super::{base64, gzip};
+use super::{base64, gzip, zstd};
 use crate::error::Result;
 use crate::model::json;
 
@@ -9,37 +9,68 @@ use crate::model::json;
 #[derive(Clone, Debug)]
 pub struct Wrapped {
     style: Option<base64::Style>,
-    gzip: bool,
+    packing: Option<Packing>,
     outer: Vec<u8>,
     inner: Vec<u8>,
 }
 
+/// How a document is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Packing {
+    Gzip,
+    Zstd,
+}
+
+impl Packing {
+    fn of(bytes: &[u8]) -> Option<Packing> {
+        match bytes {
+            _ if gzip::is_gzip(bytes) => Some(Packing::Gzip),
+            _ if zstd::is_zstd(bytes) => Some(Packing::Zstd),
+            _ => None,
+        }
+    }
+
+    fn unpack(self, bytes: &[u8]) -> Result<Vec<u8>> {
+        match self {
+            Packing::Gzip => gzip::unpack(bytes),
+            Packing::Zstd => zstd::unpack(bytes),
+        }
+    }
+
+    fn pack(self, bytes: &[u8]) -> Vec<u8> {
+        match self {
+            Packing::Gzip => gzip::pack(bytes),
+            Packing::Zstd => zstd::pack(bytes),
+        }
+    }
+}
+
 /// Whether the head of an input may be that of a wrapped document, so that the whole of it is worth a look.
 pub fn is_likely(head: &[u8]) -> bool {
-    gzip::is_gzip(head) || base64::is_likely(head)
+    Packing::of(head).is_some() || base64::is_likely(head)
 }
 
 impl Wrapped {
     /// Looks into a wrapping; gives the bytes back when they are none.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Data`] for gzip data that is damaged or too large.
+    /// [`crate::error::Kind::Data`] for compressed data that is damaged or too large.
     pub fn of(outer: Vec<u8>) -> Result<std::result::Result<Wrapped, Vec<u8>>> {
         let (style, decoded) = match base64::decode(&outer).filter(|_| base64::is_likely(&outer)) {
             Some((style, decoded)) => (Some(style), Some(decoded)),
             None => (None, None),
         };
-        let gzip = gzip::is_gzip(decoded.as_deref().unwrap_or(&outer));
-        let inner = match decoded {
-            Some(decoded) if gzip => gzip::unpack(&decoded)?,
+        let packing = Packing::of(decoded.as_deref().unwrap_or(&outer));
+        let inner = match (decoded, packing) {
+            (Some(decoded), Some(packing)) => packing.unpack(&decoded)?,
             // Words are letters too: what is decoded must look like a document.
-            Some(decoded) if is_document(&decoded) => decoded,
-            None if gzip => gzip::unpack(&outer)?,
+            (Some(decoded), None) if is_document(&decoded) => decoded,
+            (None, Some(packing)) => packing.unpack(&outer)?,
             _ => return Ok(Err(outer)),
         };
         Ok(Ok(Wrapped {
             style,
-            gzip,
+            packing,
             outer,
             inner,
         }))
@@ -55,9 +86,9 @@ impl Wrapped {
         if inner == self.inner {
             return self.outer.clone();
         }
-        let packed = match self.gzip {
-            true => gzip::pack(inner),
-            false => inner.to_vec(),
+        let packed = match self.packing {
+            Some(packing) => packing.pack(inner),
+            None => inner.to_vec(),
         };
         match &self.style {
             Some(style) => base64::encode(&packed, style),
@@ -91,6 +122,7 @@ mod tests {
         let packed = gzip::pack(STATE);
         for outer in [
             packed.clone(),
+            zstd::pack(STATE),
             base64::encode(STATE, &plain),
             base64::encode(STATE, &raw),
             base64::encode(STATE, &lines),
@@ -104,8 +136,8 @@ mod tests {
             let other = wrapped.with(LESS);
             let again = Wrapped::of(other.clone()).unwrap().unwrap();
             assert_eq!(
-                (again.inner(), &again.style, again.gzip),
-                (LESS, &wrapped.style, wrapped.gzip)
+                (again.inner(), &again.style, again.packing),
+                (LESS, &wrapped.style, wrapped.packing)
             );
         }
     }
@@ -116,5 +148,6 @@ mod tests {
             assert_eq!(Wrapped::of(plain.to_vec()).unwrap().unwrap_err(), plain);
         }
         assert!(Wrapped::of(b"\x1f\x8b\x08".to_vec()).is_err());
+        assert!(Wrapped::of(b"\x28\xb5\x2f\xfd\x08".to_vec()).is_err());
     }
 }

@@ -30,16 +30,16 @@ fn unread_formats_are_refused_by_name() {
     }
 }
 
-/// A compressed rollout is not text: the answer says how to unpack it.
+/// A compressed rollout that is damaged: the answer says of what kind it is, and where to look.
 #[test]
-fn zstd_data_is_named() {
+fn damaged_zstd_data_is_named() {
     let env = Env::new();
     let path = env.write("a.jsonl.zst", b"\x28\xb5\x2f\xfd\x00\x00");
     let path = path.to_str().unwrap();
     env.run(&["cat", path])
         .status(65)
-        .says("zstd data")
-        .says("zstd -dc");
+        .says("damaged zstd data")
+        .says("zstd -t");
 }
 
 #[test]

@@ -343,6 +343,53 @@ fn hidden_messages_are_found_and_live_ones_can_be_selected() {
 }
 
 #[test]
+fn sessions_are_ranked_by_a_question() {
+    let env = Env::with_chat();
+    env.write("logs/lease.jsonl", escaped());
+    env.write("logs/chat.jsonl", CHAT);
+    let run = env
+        .run(&["search", "--rank", "who holds the QUORUM lease", "./logs"])
+        .fine();
+    let first: Vec<&str> = run.out().lines().next().unwrap().split('\t').collect();
+    assert_eq!(
+        (first[0], first[2], first[3]),
+        ("./logs/lease.jsonl", "1", "Who holds the quorum lease?")
+    );
+    assert!(first[1].parse::<f64>().unwrap() > 1.0, "{run}");
+    env.run(&["search", "--rank", "-l", "weather in Paris?"])
+        .fine()
+        .gives("trip\n");
+    let run = env.run(&["search", "--rank", "--json", "sunny"]).fine();
+    assert_eq!(
+        (&run.objects()[0]["schema"], &run.objects()[0]["message"]),
+        (&"convo.ranked/1".into(), &"m4".into())
+    );
+    env.run(&["search", "--rank", "zebra"]).status(1).gives("");
+    env.run(&["search", "--rank", "?!"])
+        .status(2)
+        .says("no word in the question");
+    env.run(&["search", "--rank", "--regex", "x"]).status(2);
+}
+
+#[test]
+fn a_session_compressed_with_zstd_is_read() {
+    let env = Env::new();
+    let packed = convo::format::zstd::pack(CHAT.as_bytes());
+    env.write("trip.jsonl.zst", &packed);
+    env.run(&["search", "-c", "sunny", "trip.jsonl.zst"])
+        .fine()
+        .gives("trip.jsonl.zst\t2\n");
+    env.run(&["cat", "trip.jsonl.zst"]).fine().gives(CHAT);
+    env.run(&["list", "--columns", "id,messages", "./"])
+        .fine()
+        .gives("trip\t7\n");
+    env.write("torn.jsonl.zst", &packed[..packed.len() / 2]);
+    env.run(&["cat", "torn.jsonl.zst"])
+        .status(65)
+        .says("damaged zstd data");
+}
+
+#[test]
 fn a_closed_pipe_ends_the_search() {
     let env = Env::new();
     for nth in 0..50 {

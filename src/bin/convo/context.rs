@@ -6,7 +6,7 @@ use crate::config::{self, Config, home, variable};
 use crate::homes::names;
 pub use crate::input::open::{Opened, refuse_terminal};
 pub use crate::input::source::{
-    SPARES, certain_format, convert, detect_file, from_hint, head, neighbor, unwrapped,
+    SPARES, certain_format, convert, detect_file, from_hint, neighbor, unwrapped,
 };
 use crate::output::{Color, Output, path_name};
 use crate::programs::counter_program;

@@ -222,8 +222,8 @@ pub enum Input {
 pub const ALL: &str = "@all";
 
 /// Endings that make an operand a path.
-const ENDINGS: [&str; 11] = [
-    ".json", ".jsonl", ".ndjson", ".md", ".yaml", ".yml", ".db", ".txt", ".zip", ".gz", ".b64",
+const ENDINGS: [&str; 12] = [
+    ".json", ".jsonl", ".ndjson", ".md", ".yaml", ".yml", ".db", ".txt", ".zip", ".gz", ".zst", ".b64",
 ];
 
 impl Input {

@@ -8,6 +8,8 @@ use convo::filter::overview::{Overview, Title, TitleSource};
 use convo::format::Format;
 use convo::format::report::Report;
 use convo::model::lineage::{Aside, Lineage};
+use convo::model::{json, time};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// A session in a file.
@@ -39,5 +41,33 @@ pub fn parts(path: &Path, format: Option<Format>) -> Result<Vec<Part>> {
         true
     });
     read.map_err(|error| named(error, &path_name(path)))?;
+    // Records that are no messages have times, too.
+    let own = parts.iter_mut().rfind(|part| part.aside.is_none());
+    if let (Some(last), Some(newest)) = (own, newest_time(path)) {
+        let own = last.overview.updated.as_deref();
+        if own.is_none_or(|own| time::is_before(own, &newest) == Some(true)) {
+            last.overview.updated = Some(newest);
+        }
+    }
     Ok(parts)
+}
+
+/// So much of the end of a file is read for a time.
+const TAIL: u64 = 16 * 1024;
+
+/// The time of the last record of a log, if it says one.
+fn newest_time(path: &Path) -> Option<String> {
+    if path.extension()? != "jsonl" {
+        return None;
+    }
+    let mut file = std::fs::File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).ok()?;
+    let mut tail = Vec::new();
+    file.take(TAIL).read_to_end(&mut tail).ok()?;
+    let line = tail
+        .rsplit(|byte| *byte == b'\n')
+        .find(|line| !line.trim_ascii().is_empty())?;
+    let time = json::text(json::member(line, "timestamp")?)?.into_owned();
+    time::is_rfc3339(&time).then_some(time)
 }

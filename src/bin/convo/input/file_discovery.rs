@@ -15,6 +15,9 @@ pub const MARK: &str = ".migrated";
 /// Endings of files that are looked at in a directory; capital letters are others.
 const ENDINGS: [&str; 4] = [".json", ".jsonl", ".ndjson", ".json.gz"];
 
+/// What Codex compresses ends with.
+const PACKED: &str = ".jsonl.zst";
+
 /// What is found for an operand.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Scan<P> {
@@ -167,7 +170,7 @@ fn sessions(names: &BTreeSet<String>) -> Scan<String> {
 }
 
 fn has_session_ending(name: &str) -> bool {
-    ENDINGS.iter().any(|ending| name.ends_with(ending))
+    ENDINGS.iter().any(|ending| name.ends_with(ending)) || name.ends_with(PACKED)
 }
 
 /// What was looked for in a directory without sessions.

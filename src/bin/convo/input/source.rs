@@ -134,7 +134,10 @@ pub fn has_spare(path: &Path) -> bool {
 /// The name of a file, without its folder and what it is packed with.
 pub fn source_name(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
-    Some(name.strip_suffix(".gz").unwrap_or(name))
+    let plain = [".gz", ".zst"]
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending));
+    Some(plain.unwrap_or(name))
 }
 
 /// The format of a regular file if it is given or its content leaves no doubt, and whether the file is compressed.

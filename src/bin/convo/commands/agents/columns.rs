@@ -5,6 +5,8 @@ use crate::output::path_name;
 use crate::terminal::table::{Cell, Column};
 use clap::ValueEnum;
 use convo::home::{Kind, Retention, WEEK};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -77,6 +79,16 @@ impl Row {
             true => full().map(|session| session.updated()).collect(),
             false => transcripts.clone().map(|file| seconds(file.modified)).collect(),
         };
+        // Some sessions are in several files.
+        let mut sizes: BTreeMap<&Path, u64> = transcripts
+            .clone()
+            .map(|file| (&*file.path, file.bytes))
+            .collect();
+        sizes.extend(
+            sessions
+                .iter()
+                .map(|session| (session.path().as_path(), session.transcript.bytes)),
+        );
         let subagents = listing
             .sessions
             .iter()
@@ -96,7 +108,7 @@ impl Row {
             // Those in files of their own, and those in the files of sessions.
             subagents: count(subagents) + inner(listing),
             orphans: listing.orphans,
-            bytes: transcripts.map(|file| file.bytes).sum(),
+            bytes: sizes.values().sum(),
             newest: times.iter().max().copied(),
             oldest: times.iter().min().copied(),
             running: count(full().filter(|session| session.running.is_some()).count()),

@@ -7,7 +7,7 @@ mod short_ids;
 
 use super::Run;
 use crate::args::{ALL, Counting, Input, InputArgs, Scope, TimeOptions};
-use crate::context::{Context, detect_file, head, named};
+use crate::context::{Context, detect_file, named, unwrapped};
 use crate::input::file_discovery::{self, Follow};
 use crate::input::{each_session_and_format, report_and_continue};
 use crate::output::{self, path_name};
@@ -21,7 +21,6 @@ use columns::{Key, Sort, sort};
 use convo::error::{Error, Kind};
 use convo::filter::metadata;
 use convo::format::Format;
-use convo::format::detect::HEAD;
 use convo::model::time;
 use convo::store::foreign;
 use row::Row;
@@ -288,8 +287,8 @@ fn with_folder(error: anyhow::Error, input: &Input) -> anyhow::Error {
 fn is_other(path: &Path) -> bool {
     let head = std::fs::File::open(path)
         .map_err(|error| Error::io("cannot open", error))
-        .and_then(|mut file| head(&mut file, HEAD));
-    head.is_ok_and(|(head, whole)| {
+        .and_then(|mut file| unwrapped(&mut file));
+    head.is_ok_and(|(head, whole, _)| {
         let verdict = detect_file(&head, whole, Some(path));
         verdict.format.is_none() && !verdict.damaged && !head.is_empty()
     })

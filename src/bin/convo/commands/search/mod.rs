@@ -2,6 +2,7 @@
 
 mod hits;
 mod print;
+mod ranking;
 mod scan;
 mod sources;
 
@@ -32,6 +33,7 @@ use scan::Scan;
   convo search -C 2 --role user naïve           with two lines around each match
   convo search --tool Bash --in call 'rm -rf'   the commands of a tool
   convo search --regex '^E[0-9]{4}: ' --since 2w --project .
+  convo search --rank 'which port does the gateway use' | head -3
   convo search -c -w retry | sort -t \"$(printf '\\t')\" -k2nr | head
   convo search --json TODO | jq -r '[.name, .position, .text] | @tsv'")]
 pub struct Search {
@@ -122,6 +124,19 @@ pub struct Search {
         help_heading = "Output"
     )]
     null: bool,
+    /// Print the sessions that fit PATTERN best, as a question
+    ///
+    /// Ranks sessions by the words of PATTERN: rare words and words of the user count more (BM25). Prints session, score,
+    /// number of the best message, and its first line with a word. With -l, only the names.
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "regex", "ignore_case", "case_sensitive", "word_regexp", "role", "tool", "parts", "live", "context",
+            "max_count", "count", "unordered",
+        ],
+        help_heading = "Output"
+    )]
+    rank: bool,
     /// Print sessions as soon as they are searched, in any order
     #[arg(long, hide_short_help = true, help_heading = "Output")]
     unordered: bool,
@@ -168,6 +183,13 @@ impl Run for Search {
         let times = Times::new(self.times, &context.clock);
         let palette = context.palette()?;
         let mut printer = Printer::new(form, self.null, &palette, &times);
+        if self.rank {
+            ranking::run(context, &self.pattern, &sources, &scan, &mut printer, form)?;
+            if !printer.has_printed() {
+                context.output.note_status(Kind::No);
+            }
+            return Ok(());
+        }
         let mut damaged = (0, 0);
         let write = |out: &mut dyn std::io::Write| {
             parallel::each_result(

@@ -1,11 +1,11 @@
 //! Prints what a search finds. Text of sessions is made inert: it moves no cursor and colors nothing.
 
 use super::hits::Matched;
-use super::sources::{Place, Source};
-use crate::output::{columns, in_line, path_name, visible};
+use super::sources::Source;
+use crate::output::{columns, in_line, visible};
 use crate::terminal::palette::{Ink, Palette};
 use crate::terminal::time_format::{Times, machine};
-use convo::search::{Found, Line};
+use convo::search::{Found, Line, Ranked};
 use std::io::{Result, Write};
 use std::ops::Range;
 
@@ -25,6 +25,9 @@ pub enum Form {
 
 /// A match is preceded by so much of its line at least.
 const BEFORE: usize = 24;
+
+/// Titles and lines of ranked sessions are not longer.
+const LONGEST: usize = 72;
 
 /// A terminal has at least so many columns for a line.
 const LEAST: usize = 20;
@@ -65,6 +68,50 @@ impl<'p> Printer<'p> {
             self.named(out, name, source, matched)?;
         }
         out.flush()
+    }
+
+    /// Prints a session by its rank.
+    pub fn ranked(
+        &mut self,
+        out: &mut dyn Write,
+        name: &str,
+        source: &Source,
+        title: Option<&str>,
+        ranked: &Ranked,
+    ) -> Result<()> {
+        let end = if self.null { '\0' } else { '\n' };
+        let score = format!("{:.2}", ranked.score);
+        match self.form {
+            Form::Names | Form::Counts if self.null => write!(out, "{name}{end}")?,
+            Form::Names | Form::Counts => write!(out, "{}{end}", in_line(name))?,
+            Form::Json => {
+                let object = serde_json::json!({
+                    "schema": "convo.ranked/1", "name": name, "score": ranked.score, "title": title,
+                    "position": ranked.position, "message": ranked.message, "text": ranked.text,
+                    "path": source.path(),
+                });
+                writeln!(out, "{object}")?;
+            }
+            Form::Lines => {
+                let (name, text) = (value(name), value(&ranked.text));
+                writeln!(out, "{name}\t{score}\t{}\t{text}", ranked.position)?;
+            }
+            Form::Terminal => {
+                let name = self.palette.paint(Ink::Title, &in_line(name));
+                let title = title
+                    .map(|title| shortened(title, self.columns))
+                    .unwrap_or_default();
+                writeln!(
+                    out,
+                    "{score:>6}  {name}  {}",
+                    self.palette.paint(Ink::Dim, &title)
+                )?;
+                let text = shortened(&ranked.text, self.columns.saturating_sub(8));
+                writeln!(out, "        {text}")?;
+            }
+        }
+        self.has_printed = true;
+        Ok(())
     }
 
     fn named(&mut self, out: &mut dyn Write, name: &str, source: &Source, matched: &[Matched]) -> Result<()> {
@@ -109,10 +156,7 @@ impl<'p> Printer<'p> {
     }
 
     fn objects(&self, out: &mut dyn Write, name: &str, source: &Source, matched: &[Matched]) -> Result<()> {
-        let path = match &source.place {
-            Place::File(path) => Some(path_name(path)),
-            _ => None,
-        };
+        let path = source.path();
         for (one, found) in matched
             .iter()
             .flat_map(|one| one.found.iter().map(move |found| (one, found)))
@@ -226,7 +270,7 @@ fn window(text: &str, span: Option<&Range<usize>>, columns: usize) -> Range<usiz
 }
 
 fn shortened(text: &str, columns: usize) -> String {
-    crate::terminal::measure::cut(&in_line(text), columns.clamp(LEAST, 60))
+    crate::terminal::measure::cut(&in_line(text), columns.clamp(LEAST, LONGEST))
 }
 
 fn ink(role: &str) -> Ink {

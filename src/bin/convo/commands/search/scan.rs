@@ -12,7 +12,7 @@ use convo::format::Format;
 use convo::format::report::Report;
 use convo::model::session::Session;
 use convo::model::time;
-use convo::search::{Query, find};
+use convo::search::{Found, Prefilter, Query, find};
 use convo::store::Store;
 
 /// A search over many sources, by several threads.
@@ -46,17 +46,12 @@ impl Scan<'_> {
             }
             left > 0
         };
-        let read = match &source.place {
-            Place::Stored(id) => self.stored(id, &mut report, &mut each),
-            Place::File(path) => {
-                let prefilter = self.query.pattern.prefilter();
-                let look = |input: &mut dyn std::io::Read| prefilter.may_match_rest(input);
-                let look: Option<quiet::Look<'_>> = if prefilter.is_open() { None } else { Some(&look) };
-                let format = source.home.as_ref().and_then(|home| home.program.format);
-                quiet::sessions(path, format, look, &mut report, &mut each)
-            }
-            Place::Bytes(bytes) => quiet::bytes(bytes.clone(), &mut report, &mut each),
-        };
+        let read = self.each(
+            source,
+            Some(self.query.pattern.prefilter()),
+            &mut report,
+            &mut each,
+        );
         // The program may be writing the last line of a file in its home.
         let is_home = source.home.is_some() && !self.strict;
         scanned.damaged = report
@@ -68,16 +63,41 @@ impl Scan<'_> {
         scanned
     }
 
+    /// Each session of a source, but not of one whose bytes a filter excludes.
+    pub fn each(
+        &self,
+        source: &Source,
+        prefilter: Option<&Prefilter>,
+        report: &mut Report,
+        each: &mut dyn FnMut(Format, Session) -> bool,
+    ) -> Result<()> {
+        let prefilter = prefilter.filter(|prefilter| !prefilter.is_open());
+        match &source.place {
+            Place::Stored(id) => self.stored(id, prefilter, report, each),
+            Place::File(path) => {
+                let format = source.home.as_ref().and_then(|home| home.program.format);
+                match prefilter {
+                    Some(prefilter) => {
+                        let look = |input: &mut dyn std::io::Read| prefilter.may_match_rest(input);
+                        quiet::sessions(path, format, Some(&look), report, each)
+                    }
+                    None => quiet::sessions(path, format, None, report, each),
+                }
+            }
+            Place::Bytes(bytes) => quiet::bytes(bytes.clone(), report, each),
+        }
+    }
+
     /// A session of the store. Most are not loaded: none of their records can match.
     fn stored(
         &self,
         id: &str,
+        prefilter: Option<&Prefilter>,
         report: &mut Report,
         each: &mut dyn FnMut(Format, Session) -> bool,
     ) -> Result<()> {
         let Some(store) = self.store else { return Ok(()) };
-        let prefilter = self.query.pattern.prefilter();
-        if !prefilter.is_open() {
+        if let Some(prefilter) = prefilter {
             let mut reader = store.reader(id)?;
             let mut unused = Report::default();
             loop {
@@ -95,9 +115,20 @@ impl Scan<'_> {
     /// The matching lines of a session, if it is selected.
     fn session(&self, source: &Source, format: Format, session: &Session, most: usize) -> Option<Matched> {
         let found = find(session, self.query, most);
-        if found.is_empty() {
-            return None;
+        match found.is_empty() {
+            true => None,
+            false => self.selected(source, format, session, found),
         }
+    }
+
+    /// A session with what is found in it, if it is selected.
+    pub fn selected(
+        &self,
+        source: &Source,
+        format: Format,
+        session: &Session,
+        found: Vec<Found>,
+    ) -> Option<Matched> {
         let overview = Overview::of(session, false, None);
         let home = source.home.as_ref();
         let format = overview.format.as_deref().unwrap_or(format.name());

@@ -49,6 +49,14 @@ impl Source {
         self.is_found && error.kind == Kind::Data
     }
 
+    /// The path of a file.
+    pub fn path(&self) -> Option<String> {
+        match &self.place {
+            Place::File(path) => Some(path_name(path)),
+            _ => None,
+        }
+    }
+
     fn file(path: PathBuf, is_found: bool) -> Source {
         Source {
             name: path_name(&path),

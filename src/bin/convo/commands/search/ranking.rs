@@ -1,0 +1,84 @@
+//! `search --rank`: the sessions that fit a question best.
+
+use super::print::{Form, Printer};
+use super::scan::Scan;
+use super::sources::Source;
+use crate::context::{Context, named};
+use crate::parallel;
+use convo::error::{Error, Kind};
+use convo::format::report::Report;
+use convo::search::{Counted, Question, rank};
+use std::collections::HashSet;
+
+/// A session that may have words of the question.
+struct Candidate<'s> {
+    source: &'s Source,
+    name: String,
+    title: Option<String>,
+}
+
+/// Prints the sessions by their ranks, the best first.
+pub fn run(
+    context: &Context,
+    question: &str,
+    sources: &[Source],
+    scan: &Scan<'_>,
+    printer: &mut Printer<'_>,
+    form: Form,
+) -> anyhow::Result<()> {
+    let Some(question) = Question::new(question) else {
+        return Err(Error::new(Kind::Usage, "--rank: no word in the question").into());
+    };
+    let places: Vec<usize> = (0..sources.len()).collect();
+    let (mut candidates, mut counted) = (Vec::new(), Vec::new());
+    parallel::each_result(
+        &places,
+        true,
+        |place| {
+            let source = &sources[*place];
+            let mut found: Vec<(String, Option<String>, Counted)> = Vec::new();
+            let mut report = Report::default();
+            let read = scan.each(source, None, &mut report, &mut |format, session| {
+                if let Some(one) = scan.selected(source, format, &session, Vec::new()) {
+                    let name = one.name.unwrap_or_else(|| source.name.clone());
+                    found.push((name, one.title, question.count(&session)));
+                }
+                true
+            });
+            (found, read.err())
+        },
+        |place, (found, error)| {
+            let source = &sources[*place];
+            match error {
+                Some(error) if source.is_skipped(&error) => {
+                    context.output.detail(&source.label, "no session");
+                }
+                Some(error) => context.output.error(&named(error, &source.label)),
+                None => {}
+            }
+            for (name, title, one) in found {
+                candidates.push(Candidate { source, name, title });
+                counted.push(one);
+            }
+            Ok(())
+        },
+    )?;
+    let mut seen = HashSet::new();
+    let ranked: Vec<_> = rank(&counted)
+        .into_iter()
+        // A session and its branches have one name.
+        .filter(|one| seen.insert(candidates[one.session].name.clone()))
+        .collect();
+    let write = |out: &mut dyn std::io::Write| {
+        for one in &ranked {
+            let Candidate { source, name, title } = &candidates[one.session];
+            let printed = printer.ranked(&mut *out, name, source, title.as_deref(), one);
+            printed.map_err(|error| Error::io("cannot write", error))?;
+        }
+        Ok(())
+    };
+    match form {
+        Form::Json => context.output.stdout(write),
+        _ => context.output.styled(write),
+    }
+}

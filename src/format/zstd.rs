@@ -1,0 +1,70 @@
+//! Zstandard: unpacked within a bound, and packed again, as Codex keeps older sessions.
+
+use super::gzip::MOST;
+use crate::error::{Error, Kind, Result};
+use ruzstd::decoding::StreamingDecoder;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use std::io::Read;
+
+/// Whether these bytes begin as Zstandard does.
+pub fn is_zstd(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
+}
+
+/// Unpacks all frames.
+///
+/// # Errors
+/// [`Kind::Data`] when they are damaged, cut off, followed by something else, or larger than [`MOST`] when unpacked.
+pub fn unpack(mut bytes: &[u8]) -> Result<Vec<u8>> {
+    let damaged = |error: String| {
+        let error = Error::new(Kind::Data, format!("damaged zstd data: {error}"));
+        error.hint("check the file with: zstd -t FILE")
+    };
+    let mut out = Vec::new();
+    while !bytes.is_empty() {
+        let decoder = StreamingDecoder::new(&mut bytes).map_err(|error| damaged(error.to_string()))?;
+        let left = (MOST + 1).saturating_sub(out.len() as u64);
+        let read = decoder.take(left).read_to_end(&mut out);
+        read.map_err(|error| damaged(error.to_string()))?;
+        if out.len() as u64 > MOST {
+            let what = format!("larger than {} MiB decompressed", MOST >> 20);
+            return Err(Error::new(Kind::Data, what).hint("decompress it first: zstd -dc FILE | convo ..."));
+        }
+    }
+    Ok(out)
+}
+
+/// Packs into one frame.
+pub fn pack(bytes: &[u8]) -> Vec<u8> {
+    compress_to_vec(bytes, CompressionLevel::Fastest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_is_unpacked() {
+        for bytes in [Vec::new(), b"x".to_vec(), b"{\"role\":\"user\"}\n".repeat(20_000)] {
+            let packed = pack(&bytes);
+            assert!(is_zstd(&packed));
+            assert_eq!(unpack(&packed).unwrap(), bytes);
+            let twice = [packed.clone(), packed.clone()].concat();
+            assert_eq!(unpack(&twice).unwrap().len(), 2 * bytes.len());
+        }
+    }
+
+    #[test]
+    fn damaged_data_is_refused() {
+        let packed = pack(&b"{\"role\":\"user\"}\n".repeat(200));
+        for end in 1..packed.len() {
+            assert_eq!(unpack(&packed[..end]).unwrap_err().kind, Kind::Data, "{end}");
+        }
+        let error = unpack(&[&packed[..], b"words"].concat()).unwrap_err();
+        assert!(
+            error.message.starts_with("damaged zstd data: "),
+            "{}",
+            error.message
+        );
+    }
+}
