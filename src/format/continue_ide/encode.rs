@@ -7,6 +7,7 @@ use crate::format::request::media::Media;
 use crate::format::request::piece::{Said, array, quoted, rest, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
+use std::collections::{HashMap, HashSet};
 
 /// The items of messages, as an array. A result of a call is in its state, any other is an item. A `new` message has
 /// content, and each of its calls a state.
@@ -15,12 +16,13 @@ pub fn unit(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<
     let mut at = 0;
     while let Some(said) = messages.get(at) {
         let calls: Vec<Vec<u8>> = said.calls().into_iter().map(call).collect();
+        let ids: HashSet<&[u8]> = calls.iter().filter_map(|call| json::member(call, "id")).collect();
         let is_result = |result: &&Said<'_>| {
             let id = result
                 .message
                 .tool_call_id
                 .filter(|_| result.message.role() == Role::Tool);
-            id.is_some() && calls.iter().any(|call| json::member(call, "id") == id)
+            id.is_some_and(|id| ids.contains(id))
         };
         let behind = &messages[at + 1..];
         let count = behind.iter().take_while(is_result).count();
@@ -88,9 +90,14 @@ fn items(
     if is_shown && !texts.is_empty() {
         item.raw("reasoning", wrapped("text", &quoted(&texts.join("\n"))));
     }
+    let mut answers: HashMap<&[u8], &Said<'_>> = HashMap::new();
+    for result in results {
+        if let Some(id) = result.message.tool_call_id {
+            answers.entry(id).or_insert(result);
+        }
+    }
     let states = calls.iter().filter_map(|call| {
-        let id = json::member(call, "id");
-        let result = results.iter().find(|result| result.message.tool_call_id == id);
+        let result = json::member(call, "id").and_then(|id| answers.get(id));
         (is_new || result.is_some()).then(|| state(call, result.map(|result| result.body)))
     });
     let states: Vec<Vec<u8>> = states.collect();
