@@ -6,7 +6,7 @@ use super::step::cap::{Answered, CAPS, Cap, capped};
 use super::step::mask;
 use super::step::media::newest_user;
 use super::target::Target;
-use super::work::{Level, Work, summary_cost};
+use super::work::{Entry, Level, Work, summary_cost};
 use super::{facts, summary};
 use crate::model::message::Role;
 use std::collections::HashSet;
@@ -105,7 +105,8 @@ fn fill(work: &mut Work<'_>, options: &Options, target: &Target, places: &Places
         if kept.level >= Level::Digest {
             continue;
         }
-        if kept.pinned || work.items[first].is_user() || work.has_record_before(first) {
+        let stays = kept.pinned || places.newest.contains(&atom);
+        if stays || work.items[first].is_user() || work.has_record_before(first) {
             break;
         }
         work.leave(atom, Level::Dropped, "drop");
@@ -147,7 +148,9 @@ fn places(work: &Work<'_>) -> Places {
         })
         .collect();
     let free = |atom: &usize| there(atom) && fixed.binary_search(atom).is_err();
-    let request = newest_user(work).and_then(|at| work.items[at].atom).filter(free);
+    // Where nothing was asked, what happened last stands for it: a view begins with a user.
+    let asked = newest_user(work).or_else(|| work.items.iter().rposition(Entry::is_user));
+    let request = asked.and_then(|at| work.items[at].atom).filter(free);
     // Without a pinned one either, the first of what is newest takes its place.
     let behind = request.map_or(0, |atom| atom + 1);
     let reasons = |atom: usize| {
@@ -186,7 +189,18 @@ fn places(work: &Work<'_>) -> Places {
         .rev()
         .find(replies)
         .map_or(0, |atom| atom + 1);
-    newest.extend((seen..work.atoms.len()).filter(|atom| free(atom) && Some(*atom) != request));
+    let happened = |atom: &usize| work.items[work.atoms[*atom].items[0]].is_user();
+    newest.extend(
+        (seen..work.atoms.len()).filter(|atom| free(atom) && happened(atom) && Some(*atom) != request),
+    );
+    // A late result may come last, and its call stand far ahead of it, behind a question of its own.
+    let end = work.items.iter().rev().find_map(|entry| entry.atom);
+    if let Some(end) = end.filter(|atom| free(atom) && Some(*atom) != request) {
+        let ahead = request.is_some_and(|request| end < request);
+        newest.push(end);
+        newest.extend((0..end).rev().find(|atom| ahead && there(atom) && happened(atom)));
+        newest.retain(free);
+    }
     newest.sort_unstable();
     newest.dedup();
     Places {

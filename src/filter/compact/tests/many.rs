@@ -2,9 +2,10 @@
 
 use super::case::{Case, is_expected};
 use super::choices::{Wish, wish};
-use super::sessions::{Plot, plot};
+use super::sessions::plot;
 use super::{budgets, marks, pieces, stays, twice, validity};
 use crate::filter::Plan;
+use crate::model::session::Session;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use std::cell::RefCell;
@@ -25,8 +26,8 @@ fn seed() -> u64 {
 }
 
 /// Holds one compaction against all invariants; tells what came of it.
-fn hold(plot: &Plot, wish: &Wish) -> Result<&'static str, TestCaseError> {
-    let case = Case::new(plot.session(), wish);
+pub fn hold(session: Session, wish: &Wish) -> Result<&'static str, TestCaseError> {
+    let case = Case::new(session, wish);
     let outcome = match (
         case.plan(&case.before, &case.options),
         case.plan(&case.before, &case.options),
@@ -76,7 +77,7 @@ pub fn run(name: &str, usual: u32, wild: bool) {
     };
     let told: RefCell<BTreeMap<&str, u32>> = RefCell::default();
     let result = TestRunner::new(config).run(&(plot(wild), wish()), |(plot, wish)| {
-        let what = hold(&plot, &wish)?;
+        let what = hold(plot.session(), &wish)?;
         *told.borrow_mut().entry(what).or_default() += 1;
         Ok(())
     });

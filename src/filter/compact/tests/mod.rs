@@ -9,6 +9,7 @@ mod choices;
 mod many;
 mod marks;
 mod needed;
+mod newest;
 mod pieces;
 pub(in crate::filter) mod sessions;
 mod stays;

@@ -1,0 +1,85 @@
+//! What is newest stays, also where nobody asked for anything and where it belongs to what is old.
+
+use super::super::Options;
+use super::choices::Wish;
+use super::many::hold;
+use crate::model::session::Session;
+
+/// A call of a tool.
+fn call(id: &str, words: usize) -> String {
+    let text = "build the shed ".repeat(words);
+    format!(
+        r#"{{"role":"assistant","id":"m_{id}","content":"Now {id}.","tool_calls":[{{"id":"{id}","type":"function","function":{{"name":"bash","arguments":"{{\"command\":\"echo {text}\"}}"}}}}]}}"#
+    )
+}
+
+/// What a tool gave back.
+fn result(id: &str, words: usize) -> String {
+    let text = "the shed is red and has a door ".repeat(words);
+    format!(r#"{{"role":"tool","id":"r_{id}","tool_call_id":"{id}","content":"{text}"}}"#)
+}
+
+fn said(role: &str, nth: usize, more: &str, words: usize) -> String {
+    let text = "a garden with seeds and a roof ".repeat(words);
+    format!(r#"{{"role":"{role}","id":"s_{nth}"{more},"content":"{text}"}}"#)
+}
+
+fn holds(lines: &[String]) {
+    let mut session = Session::default();
+    lines.iter().for_each(|line| session.push_new(line.as_bytes()));
+    let mut compacted = 0;
+    for share in (200..10_000).step_by(200) {
+        for best_effort in [false, true] {
+            let wish = Wish {
+                options: Options {
+                    best_effort,
+                    retry: true,
+                    ..Options::default()
+                },
+                budget: Some(share),
+                trigger: None,
+                pins: Vec::new(),
+                tokenizer: "chars4",
+            };
+            match hold(session.clone(), &wish) {
+                Ok(what) => compacted += usize::from(what == "compacted"),
+                Err(why) => panic!("{share} of 10,000: {why}"),
+            }
+        }
+    }
+    assert!(compacted > 10);
+}
+
+#[test]
+fn a_view_of_events_alone_begins_with_one() {
+    let event = r#","category":"context""#;
+    holds(&[
+        said("user", 1, event, 30),
+        call("c1", 30),
+        result("c1", 60),
+        said("user", 2, event, 30),
+        call("c2", 30),
+        result("c2", 60),
+        said("assistant", 3, "", 40),
+        call("c3", 30),
+        result("c3", 60),
+        said("assistant", 4, "", 40),
+    ]);
+}
+
+#[test]
+fn a_late_result_stays_with_its_call() {
+    holds(&[
+        said("user", 1, "", 30),
+        call("c1", 30),
+        said("user", 2, "", 30),
+        call("c2", 30),
+        result("c2", 60),
+        said("assistant", 3, "", 40),
+        said("user", 4, "", 30),
+        call("c3", 30),
+        result("c3", 60),
+        said("assistant", 5, "", 40),
+        result("c1", 60),
+    ]);
+}
