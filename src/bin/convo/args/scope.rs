@@ -9,24 +9,24 @@ use convo::home::{self, PROGRAMS};
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Filter")]
 pub struct Scope {
-    /// Select sessions of this project: directory or its last part
+    /// Only sessions of this project: directory or last part
     ///
     /// The working directory that a session recorded has this last part, or is this directory or one below. A directory
     /// contains a slash; `.` is the current one.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub project: Option<String>,
-    /// Select sessions of these programs, e.g. claude-code,codex
+    /// Only sessions of these programs, e.g. codex,pi
     ///
     /// Names are those of `convo agents` and of formats. Short forms: claude, gemini, roo, copilot, qwen.
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = program)]
     pub program: Vec<String>,
-    /// Select sessions changed since WHEN: 12h, 7d, 2w, 2026-11-01
+    /// Only sessions changed since WHEN: 7d, 2w, 2026-11-01
     ///
     /// A duration before now, a date (its start in the local time zone) or an RFC 3339 time. The time of a session is
     /// that of its newest record; sessions without a time are not selected.
     #[arg(long, alias = "newer-than", value_name = "WHEN", value_parser = when)]
     pub since: Option<When>,
-    /// Select sessions last changed before WHEN
+    /// Only sessions last changed before WHEN
     #[arg(long, alias = "older-than", value_name = "WHEN", value_parser = when)]
     pub until: Option<When>,
 }

@@ -66,7 +66,7 @@ pub struct List {
         help_heading = "Filter"
     )]
     offset: u64,
-    /// List the sessions that other programs keep on this machine
+    /// List the sessions that other programs keep here
     ///
     /// Of every program in `convo agents`. On a terminal, `*` marks a running session and `!` one that its program may
     /// delete within 7 days. Messages include those that are not in the view.
@@ -80,7 +80,7 @@ pub struct List {
     empty: bool,
     #[command(flatten)]
     scope: Scope,
-    /// List sessions that have this tag (repeatable: all of them)
+    /// Only sessions with this tag (repeatable: all of them)
     #[arg(long, value_name = "TAG", value_parser = tag, help_heading = "Filter")]
     tag: Vec<String>,
     #[command(flatten)]
@@ -114,7 +114,7 @@ pub struct List {
         help_heading = "Output"
     )]
     reverse: bool,
-    /// Show continuations and branches below their first session
+    /// Show continuations and branches below their session
     ///
     /// Branches are indented one level more. With --json, objects have a depth. Default on a terminal, unless --sort or
     /// --reverse is given.
