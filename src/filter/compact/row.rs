@@ -8,7 +8,8 @@ use super::step::media::newest_user;
 use super::target::Target;
 use super::work::{Entry, Level, Work, summary_cost};
 use super::{facts, summary};
-use crate::model::message::Role;
+use crate::model::json::{self, Dialect};
+use crate::model::message::{Message, Role};
 use std::collections::HashSet;
 
 /// The narrowest cap.
@@ -137,6 +138,17 @@ fn wanted(work: &Work<'_>, options: &Options, beside: u64, room: u64) -> u64 {
     need.min(most).max(standing)
 }
 
+/// Whether a message has a thinking block, as a request to Anthropic needs it where a loop of tools begins.
+fn has_thought(message: &Message<'_>) -> bool {
+    let parts = message
+        .reasoning
+        .and_then(|raw| json::elements(raw, Dialect::Strict));
+    parts.unwrap_or_default().into_iter().any(|part| {
+        let kind = json::member(part, "type").and_then(json::text);
+        kind.is_some_and(|kind| kind == "thinking" || kind == "redacted_thinking")
+    })
+}
+
 fn places(work: &Work<'_>) -> Places {
     let there = |atom: &usize| work.atoms[*atom].level < Level::Digest;
     let stays = |atom: &usize| work.atoms[*atom].pinned || work.atoms[*atom].pending;
@@ -153,14 +165,20 @@ fn places(work: &Work<'_>) -> Places {
     let request = asked.and_then(|at| work.items[at].atom).filter(free);
     // Without a pinned one either, the first of what is newest takes its place.
     let behind = request.map_or(0, |atom| atom + 1);
-    let reasons = |atom: usize| {
+    let reasons = |atom: usize, is_one: fn(&Message<'_>) -> bool| {
         let mut items = work.atoms[atom].items.iter();
         items.any(|at| {
             work.message(*at)
-                .is_some_and(|message| message.role() == Role::Assistant && message.reasoning.is_some())
+                .is_some_and(|message| message.role() == Role::Assistant && is_one(&message))
         })
     };
     let open: Vec<usize> = (behind..work.atoms.len()).filter(there).collect();
+    // Where a loop has thoughts, one that only another provider can read does not begin it.
+    let is_one = match open.iter().any(|atom| reasons(*atom, has_thought)) {
+        true => has_thought,
+        false => |message: &Message<'_>| message.reasoning.is_some(),
+    };
+    let reasons = |atom: usize| reasons(atom, is_one);
     let loops = open.iter().any(|atom| reasons(*atom));
     let begins: Vec<bool> = (0..work.atoms.len())
         .map(|atom| atom < behind || !loops || reasons(atom))

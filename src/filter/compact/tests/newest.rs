@@ -83,3 +83,23 @@ fn a_late_result_stays_with_its_call() {
         result("c1", 60),
     ]);
 }
+
+#[test]
+fn an_open_loop_begins_with_a_thought_where_it_has_one() {
+    let thinks = |line: String, part: &str| {
+        line.replacen("\"content\"", &format!("\"reasoning\":[{part}],\"content\""), 1)
+    };
+    let thought = r#"{"type":"thinking","thinking":"so","signature":"c2lnbmVk"}"#;
+    let encrypted = r#"{"type":"encrypted","encrypted_content":"QUJDQUJD"}"#;
+    holds(&[
+        said("user", 1, "", 30),
+        thinks(call("c1", 30), thought),
+        result("c1", 60),
+        thinks(call("c2", 3), encrypted),
+        result("c2", 6),
+        thinks(call("c3", 3), encrypted),
+        result("c3", 6),
+        thinks(call("c4", 3), encrypted),
+        result("c4", 6),
+    ]);
+}
