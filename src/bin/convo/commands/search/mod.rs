@@ -59,7 +59,7 @@ pub struct Search {
     #[arg(short, long, overrides_with = "case_sensitive", help_heading = "Pattern")]
     ignore_case: bool,
     /// Do not ignore case
-    #[arg(short = 's', long, help_heading = "Pattern")]
+    #[arg(short = 's', long, hide_short_help = true, help_heading = "Pattern")]
     case_sensitive: bool,
     /// Match whole words only
     #[arg(short, long, help_heading = "Pattern")]
@@ -73,12 +73,14 @@ pub struct Search {
         help_heading = "Filter"
     )]
     role: Vec<String>,
-    /// Search only calls of this tool and their results (repeatable)
+    /// Search only calls and results of this tool
+    ///
+    /// Repeatable.
     #[arg(long, value_name = "NAME", help_heading = "Filter")]
     tool: Vec<String>,
-    /// Search only these parts: text, reasoning, call, result, summary, title
+    /// Search only these parts, e.g. text,call,result
     ///
-    /// Default: all parts except title.
+    /// Parts: text, reasoning, call, result, summary, title. Default: all except title.
     #[arg(long = "in", value_name = "PART", value_delimiter = ',', value_parser = part, help_heading = "Filter")]
     parts: Vec<Part>,
     /// Search only what a model would receive
