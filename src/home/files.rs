@@ -4,7 +4,7 @@ use super::places::{Home, is_absent, reason};
 use super::table::{Id, Kind};
 use crate::model::json;
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,9 @@ pub struct Transcript {
     /// When it was last changed.
     pub modified: SystemTime,
 }
+
+/// Why pipes and devices are not read.
+pub(super) const IRREGULAR: &str = "not a regular file";
 
 /// What is in a home.
 #[derive(Debug, Default)]
@@ -58,7 +61,8 @@ impl Home {
                     modified: about.modified().unwrap_or(SystemTime::UNIX_EPOCH),
                     path,
                 }),
-                Ok(_) => {}
+                Ok(about) if about.is_dir() => {}
+                Ok(_) => problems.push((path, IRREGULAR.to_string())),
                 // Removed since its directory was read, or below something that is not a directory.
                 Err(error) if is_absent(&error) && !path.is_symlink() => {}
                 Err(error) => problems.push((path, reason(&error))),
@@ -138,7 +142,7 @@ fn record_id(path: &Path) -> Option<String> {
 }
 
 /// The paths below a root that match a pattern; the root itself if it is empty.
-fn matching(root: &Path, pattern: &str, problems: &mut Vec<(PathBuf, String)>) -> Vec<PathBuf> {
+pub(super) fn matching(root: &Path, pattern: &str, problems: &mut Vec<(PathBuf, String)>) -> Vec<PathBuf> {
     let mut found = vec![root.to_path_buf()];
     for component in pattern.split('/').filter(|component| !component.is_empty()) {
         let mut next = Vec::new();
@@ -147,17 +151,9 @@ fn matching(root: &Path, pattern: &str, problems: &mut Vec<(PathBuf, String)>) -
                 next.push(folder.join(component));
                 continue;
             }
-            let entries = match std::fs::read_dir(&folder) {
-                Ok(entries) => entries,
-                Err(error) if is_absent(&error) => continue,
-                Err(error) => {
-                    problems.push((folder, reason(&error)));
-                    continue;
-                }
-            };
-            let names = entries.flatten().map(|entry| entry.file_name());
+            let inner = names(&folder, problems).into_iter();
             next.extend(
-                names
+                inner
                     .filter(|name| fits(name, component))
                     .map(|name| folder.join(name)),
             );
@@ -165,6 +161,27 @@ fn matching(root: &Path, pattern: &str, problems: &mut Vec<(PathBuf, String)>) -
         found = next;
     }
     found
+}
+
+/// The names in a directory, sorted; none if it does not exist.
+pub(super) fn names(folder: &Path, problems: &mut Vec<(PathBuf, String)>) -> Vec<OsString> {
+    let read = std::fs::read_dir(folder).and_then(|entries| {
+        entries
+            .map(|entry| Ok(entry?.file_name()))
+            .collect::<std::io::Result<Vec<_>>>()
+    });
+    match read {
+        Ok(mut names) => {
+            names.sort();
+            names
+        }
+        Err(error) => {
+            if !is_absent(&error) {
+                problems.push((folder.to_path_buf(), reason(&error)));
+            }
+            Vec::new()
+        }
+    }
 }
 
 /// Whether a name matches a pattern in which `*` means any characters. Hidden files match only by name.

@@ -1,6 +1,7 @@
 //! The places where other programs keep their sessions: what there is, by the environment and the disk alone. Nothing in
 //! them is changed, and no program is started.
 
+mod bundle;
 mod claude_code;
 mod files;
 mod gemini_cli;
@@ -14,6 +15,7 @@ mod settings;
 mod sidecars;
 mod table;
 
+pub use bundle::{Bundle, Bundles, Piece};
 pub use files::{Files, Transcript};
 pub use index::{Index, folded, plain_project};
 pub use name::{Name, Wanted};

@@ -1,8 +1,10 @@
 //! Files that belong to a session but are not its transcript.
 
-use super::files::{Transcript, fits};
-use super::places::Home;
+use super::files::{IRREGULAR, Transcript, fits, names};
+use super::places::{Home, is_absent, reason};
 use super::table::{Beside, Kind};
+use std::collections::BTreeSet;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 /// The sidecars of one session.
@@ -14,13 +16,32 @@ pub struct Sidecars {
     pub bytes: u64,
 }
 
-/// Directories deeper than this are not looked into: links may lead in circles.
+/// Directories deeper than this are not looked into.
 const DEEPEST: usize = 16;
 
 impl Sidecars {
     /// Of a session with this id.
     pub fn of(home: &Home, transcript: &Transcript, id: &str) -> Sidecars {
-        let mut found = Sidecars::default();
+        let found = Found::of(home, transcript, id);
+        Sidecars {
+            files: found.files.len() as u64,
+            bytes: found.files.iter().map(|(_, about)| about.len()).sum(),
+        }
+    }
+}
+
+/// Files, and what is no file.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub files: Vec<(PathBuf, Metadata)>,
+    /// What cannot be read, and why.
+    pub problems: Vec<(PathBuf, String)>,
+}
+
+impl Found {
+    /// The sidecars of a session with this id.
+    pub fn of(home: &Home, transcript: &Transcript, id: &str) -> Found {
+        let mut found = Found::default();
         if id.is_empty() || id.contains(['/', '\0']) || matches!(id, "." | "..") {
             return found;
         }
@@ -31,40 +52,43 @@ impl Sidecars {
             };
             let Some(base) = base else { continue };
             let below = below.replace("{id}", id);
-            match below.rsplit_once('/') {
-                Some((folder, pattern)) if pattern.contains('*') => {
-                    for name in names(&base.join(folder)) {
+            let (folder, pattern) = match below.rsplit_once('/') {
+                Some((folder, pattern)) => (base.join(folder), pattern),
+                None => (base.to_path_buf(), below.as_str()),
+            };
+            match pattern {
+                "" => found.add(base, DEEPEST),
+                pattern if pattern.contains('*') => {
+                    for name in names(&folder, &mut found.problems) {
                         if fits(&name, pattern) {
-                            found.add(&base.join(folder).join(name), &transcript.path, DEEPEST);
+                            found.add(&folder.join(name), DEEPEST);
                         }
                     }
                 }
-                _ if below.is_empty() => found.add(base, &transcript.path, DEEPEST),
-                _ => found.add(&base.join(below), &transcript.path, DEEPEST),
+                name => found.add(&folder.join(name), DEEPEST),
             }
         }
+        found.files.retain(|(path, _)| *path != transcript.path);
         found
     }
 
-    /// Adds a file, or the files in a directory, except the transcript.
-    fn add(&mut self, path: &Path, transcript: &Path, depth: usize) {
-        let Ok(about) = std::fs::symlink_metadata(path) else {
-            return;
-        };
-        if about.is_dir() && depth > 0 {
-            for name in names(path) {
-                self.add(&path.join(name), transcript, depth - 1);
+    /// Adds a file, or the files in a directory.
+    pub fn add(&mut self, path: &Path, depth: usize) {
+        let mut refuse = |why: &str| self.problems.push((path.to_path_buf(), why.to_string()));
+        match std::fs::symlink_metadata(path) {
+            Err(error) if is_absent(&error) => {}
+            Err(error) => refuse(&reason(&error)),
+            Ok(about) if about.is_file() => self.files.push((path.to_path_buf(), about)),
+            Ok(about) if about.is_dir() && depth == 0 => refuse("too many nested directories"),
+            Ok(about) if about.is_dir() => {
+                for name in names(path, &mut self.problems) {
+                    self.add(&path.join(name), depth - 1);
+                }
             }
-        } else if about.is_file() && path != transcript {
-            self.files += 1;
-            self.bytes += about.len();
+            Ok(about) if about.is_symlink() => refuse("symbolic link"),
+            Ok(_) => refuse(IRREGULAR),
         }
     }
-}
-
-fn names(folder: &Path) -> Vec<std::ffi::OsString> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| entry.file_name()).collect()
 }
 
 /// Directories of sidecars whose transcript is gone, of programs that name them by the id of the session.
@@ -77,33 +101,23 @@ pub fn orphans(home: &Home, transcripts: &[Transcript]) -> Vec<PathBuf> {
     if !is_named {
         return Vec::new();
     }
-    let known = |path: &PathBuf| {
-        let own = |transcript: &Transcript| {
-            let folder = transcript.path.parent().zip(transcript.id.as_deref());
-            folder.is_some_and(|(folder, id)| folder.join(id) == *path)
-        };
+    let sessions = || {
         transcripts
             .iter()
             .filter(|transcript| transcript.kind != Kind::Subagent)
-            .any(own)
     };
-    let folders: std::collections::BTreeSet<&Path> = transcripts
-        .iter()
-        .filter(|transcript| transcript.kind == Kind::Session)
-        .filter_map(|transcript| transcript.path.parent())
+    let known: BTreeSet<PathBuf> = sessions()
+        .filter_map(|session| Some(session.path.parent()?.join(session.id.as_deref()?)))
         .collect();
-    let inner = folders
-        .into_iter()
-        .flat_map(|folder| names(folder).into_iter().map(|name| folder.join(name)));
+    let folders: BTreeSet<&Path> = sessions().filter_map(|session| session.path.parent()).collect();
+    let inner = folders.into_iter().flat_map(|folder| {
+        names(folder, &mut Vec::new())
+            .into_iter()
+            .filter(|name| is_uuid(&name.to_string_lossy()))
+            .map(|name| folder.join(name))
+    });
     inner
-        .filter(|path| {
-            let name = path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
-            is_uuid(&name) && path.is_dir() && !known(path)
-        })
+        .filter(|path| path.is_dir() && !known.contains(path))
         .collect()
 }
 

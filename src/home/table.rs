@@ -19,6 +19,10 @@ pub struct Program {
     pub(super) id: Id,
     /// What else belongs to a session.
     pub(super) sidecars: &'static [Beside],
+    /// Whether files of sessions are next to the home, too.
+    pub(super) is_wide: bool,
+    /// Histories, indexes and settings, below the base of the home.
+    pub(super) shared: &'static [&'static str],
 }
 
 /// A place below a directory that the environment names.
@@ -93,6 +97,8 @@ const BLANK: Program = Program {
     layout: &[],
     id: Id::Stem,
     sidecars: &[],
+    is_wide: false,
+    shared: &[],
 };
 
 /// Every program, in the order of the manual.
@@ -118,6 +124,15 @@ pub const PROGRAMS: &[Program] = &[
             Beside::Parent("session-env/{id}"),
             Beside::Parent("debug/{id}.txt"),
         ],
+        is_wide: true,
+        shared: &[
+            "history.jsonl",
+            "settings.json",
+            "settings.local.json",
+            "plans/*",
+            "projects/*/sessions-index.json",
+            "projects/*/memory/*",
+        ],
         ..BLANK
     },
     Program {
@@ -131,6 +146,7 @@ pub const PROGRAMS: &[Program] = &[
             (Archived, "archived_sessions/rollout-*.jsonl.zst"),
         ],
         id: Id::Uuid,
+        shared: &["session_index.jsonl", "history.jsonl", "config.toml"],
         ..BLANK
     },
     Program {
@@ -148,6 +164,13 @@ pub const PROGRAMS: &[Program] = &[
         ],
         id: Id::Record,
         sidecars: &[Beside::Session("{id}")],
+        is_wide: true,
+        shared: &[
+            "projects.json",
+            "settings.json",
+            "tmp/*/.project_root",
+            "tmp/*/logs.json",
+        ],
     },
     Program {
         name: "opencode",
@@ -155,6 +178,7 @@ pub const PROGRAMS: &[Program] = &[
         places: &[Place(Data, "opencode")],
         layout: &[(Database, "opencode*.db"), (Session, "storage/session/*/*.json")],
         id: Id::Record,
+        shared: &["storage/project/*.json"],
         ..BLANK
     },
     Program {
@@ -186,6 +210,7 @@ pub const PROGRAMS: &[Program] = &[
         layout: &[(Session, "tasks/*/api_conversation_history.json")],
         id: Id::Directory,
         sidecars: &[Beside::Session("")],
+        shared: &["state/taskHistory.json"],
         ..BLANK
     },
     Program {
@@ -196,6 +221,7 @@ pub const PROGRAMS: &[Program] = &[
         layout: &[(Session, "tasks/*/api_conversation_history.json")],
         id: Id::Directory,
         sidecars: &[Beside::Session("")],
+        ..BLANK
     },
     Program {
         name: "continue",
@@ -205,6 +231,7 @@ pub const PROGRAMS: &[Program] = &[
             Place(Home, ".continue/sessions"),
         ],
         layout: &[(Session, "*-*.json")],
+        shared: &["sessions.json"],
         ..BLANK
     },
     Program {
@@ -248,6 +275,7 @@ pub const PROGRAMS: &[Program] = &[
         ],
         layout: &[(Session, "*/events.jsonl")],
         id: Id::Directory,
+        sidecars: &[Beside::Session("")],
         ..BLANK
     },
     Program {
@@ -268,6 +296,8 @@ pub const PROGRAMS: &[Program] = &[
             Place(Home, ".qwen/projects"),
         ],
         layout: &[(Session, "*/chats/*.jsonl")],
+        is_wide: true,
+        shared: &["settings.json"],
         ..BLANK
     },
     Program {
@@ -278,6 +308,9 @@ pub const PROGRAMS: &[Program] = &[
         ],
         layout: &[(Session, "*/*/context.jsonl")],
         id: Id::Directory,
+        sidecars: &[Beside::Session("")],
+        is_wide: true,
+        shared: &["kimi.json"],
         ..BLANK
     },
     Program {
@@ -287,6 +320,7 @@ pub const PROGRAMS: &[Program] = &[
             Place(Home, ".factory/sessions"),
         ],
         layout: &[(Session, "*/*.jsonl")],
+        sidecars: &[Beside::Session("{id}.settings.json")],
         ..BLANK
     },
     Program {
@@ -296,6 +330,8 @@ pub const PROGRAMS: &[Program] = &[
             Place(Home, ".openclaw/agents"),
         ],
         layout: &[(Session, "*/sessions/*.jsonl")],
+        sidecars: &[Beside::Session("{id}.*")],
+        shared: &["*/sessions/sessions.json"],
         ..BLANK
     },
 ];

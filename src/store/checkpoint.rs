@@ -347,7 +347,7 @@ impl Store {
     /// Takes a session's checkpoint away: its log is about to be another, or gone.
     pub(super) fn forget_view(&self, id: &str) {
         if let Ok(Some(cache)) = self.directory().inner(CACHE) {
-            let _ = atomic::unlink(&cache, &file_name(id));
+            let _ = atomic::unlink(&cache, file_name(id));
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::{Error, Kind, Result};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -141,9 +141,10 @@ impl Directory {
     }
 
     /// Opens a folder in this one; none when there is none.
-    pub fn inner(&self, name: &str) -> Result<Option<Directory>> {
+    pub fn inner(&self, name: impl AsRef<OsStr>) -> Result<Option<Directory>> {
+        let name = name.as_ref();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        match fs::openat(self, name, flags, Mode::empty()) {
+        match fs::openat(self, name.as_bytes(), flags, Mode::empty()) {
             Ok(descriptor) => Ok(Some(Directory {
                 descriptor,
                 path: self.path.join(name),
@@ -155,8 +156,9 @@ impl Directory {
     }
 
     /// Makes a folder in this one; whether it was not there before. The caller syncs.
-    pub(super) fn make(&self, name: &str) -> Result<bool> {
-        match fs::mkdirat(self, name, Mode::from_raw_mode(FOLDER_MODE)) {
+    pub(super) fn make(&self, name: impl AsRef<OsStr>) -> Result<bool> {
+        let name = name.as_ref();
+        match fs::mkdirat(self, name.as_bytes(), Mode::from_raw_mode(FOLDER_MODE)) {
             Ok(()) => match self.inner(name)? {
                 Some(made) => self.adopt(&made, name).map(|()| true),
                 None => Ok(true), // taken away at once
@@ -172,11 +174,11 @@ impl Directory {
     }
 
     /// Gives what was made in a store's folder to the owner of that folder: root would lock him out.
-    pub(super) fn adopt(&self, made: impl AsFd, name: &str) -> Result<()> {
+    pub(super) fn adopt(&self, made: impl AsFd, name: impl AsRef<OsStr>) -> Result<()> {
         if !self.ours || !rustix::process::geteuid().is_root() {
             return Ok(());
         }
-        let refuse = |errno| failed(self.shown(name), errno);
+        let refuse = |errno| failed(self.shown(&name), errno);
         let stat = fs::fstat(self).map_err(refuse)?;
         if stat.st_uid == 0 {
             return Ok(());
@@ -237,7 +239,7 @@ impl Directory {
         let mut known = count(self, &own);
         for place in ["sessions", "quarantine", "trash"] {
             if self.path.file_name() != Some(OsStr::new(place))
-                && let Ok(Some(folder)) = self.inner(&format!("../{place}"))
+                && let Ok(Some(folder)) = self.inner(format!("../{place}"))
             {
                 known += count(&folder, &|_| true);
             }
@@ -293,13 +295,19 @@ impl Directory {
 
     /// All names in it, in the system's order; one that is no UTF-8 cannot be ours.
     pub fn names(&self) -> Result<Vec<String>> {
+        let names = self.all_names()?.into_iter();
+        Ok(names.filter_map(|name| name.into_string().ok()).collect())
+    }
+
+    /// The same with names that are no UTF-8.
+    pub(super) fn all_names(&self) -> Result<Vec<OsString>> {
         let read = |errno| failed(self.path.display(), errno);
         let mut names = Vec::new();
         for entry in fs::Dir::read_from(self).map_err(read)? {
-            if let Ok(name) = entry.map_err(read)?.file_name().to_str()
-                && !matches!(name, "." | "..")
-            {
-                names.push(name.to_string());
+            let entry = entry.map_err(read)?;
+            let name = entry.file_name().to_bytes();
+            if !matches!(name, b"." | b"..") {
+                names.push(OsStr::from_bytes(name).to_os_string());
             }
         }
         Ok(names)
@@ -308,6 +316,11 @@ impl Directory {
     /// A file in it as a message names it.
     pub fn shown(&self, name: impl AsRef<OsStr>) -> String {
         self.path.join(name.as_ref()).display().to_string()
+    }
+
+    /// The same folder as a file, which can be locked.
+    pub(super) fn as_file(&self) -> std::io::Result<File> {
+        Ok(File::from(self.descriptor.try_clone()?))
     }
 
     /// The same folder once more, for an owner of its own.

@@ -213,7 +213,7 @@ impl Store {
     /// Takes a session away that was made just now, and of which nobody was told.
     fn take_back(&self, id: &str) -> Result<()> {
         let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
-        atomic::unlink(sessions, &log_name(id))?;
+        atomic::unlink(sessions, log_name(id))?;
         atomic::sync_directory(sessions)
     }
 

@@ -9,6 +9,7 @@
 //! - `sessions` is what can be asked of a store wherever it is, `memory` one that lives in memory alone;
 //! - `boundary` fills a session up to a limit, by what `counted` knows of it without reading it;
 //! - `foreign` is about files and directories that other systems keep;
+//! - `copies` keeps what other programs may delete;
 //! - `gc` makes cuts physical, `pieces` keeps what it took out, `fsck` looks for damage and mends it.
 
 mod alias;
@@ -16,6 +17,7 @@ mod append;
 mod atomic;
 mod boundary;
 mod checkpoint;
+pub mod copies;
 mod counted;
 mod directory;
 pub mod foreign;

@@ -35,6 +35,28 @@ pub fn folder(directory: &Directory, name: &str) -> Result<Directory> {
     }
 }
 
+/// Makes everything durable that was written below a folder.
+pub fn sync_below(directory: &Directory) -> Result<()> {
+    #[cfg(target_os = "linux")]
+    return fs::syncfs(directory).map_err(|errno| failed(directory.path().display(), errno));
+    #[cfg(not(target_os = "linux"))]
+    {
+        for name in directory.all_names()? {
+            match directory.facts(&name)?.is_some_and(|facts| facts.regular) {
+                true => {
+                    let file = directory.file(&name, fs::OFlags::RDONLY)?;
+                    let synced = file.map_or(Ok(()), |file| file.sync_all());
+                    synced.map_err(|error| Error::io(directory.shown(&name), error))?;
+                }
+                false => directory
+                    .inner(&name)?
+                    .map_or(Ok(()), |inner| sync_below(&inner))?,
+            }
+        }
+        sync_directory(directory)
+    }
+}
+
 /// Gives a file another name, in the same or another folder, only if nobody has it; whether it did.
 pub fn rename_new(from: &Directory, old: &str, to: &Directory, new: impl AsRef<OsStr>) -> Result<bool> {
     let new = new.as_ref();
@@ -103,8 +125,9 @@ pub fn move_new(from: &Directory, old: &str, to: &Directory, new: &str) -> Resul
 }
 
 /// Takes a name away; whether it was there. The caller syncs.
-pub fn unlink(directory: &Directory, name: &str) -> Result<bool> {
-    match fs::unlinkat(directory, name, AtFlags::empty()) {
+pub fn unlink(directory: &Directory, name: impl AsRef<OsStr>) -> Result<bool> {
+    let name = name.as_ref();
+    match fs::unlinkat(directory, name.as_bytes(), AtFlags::empty()) {
         Ok(()) => Ok(true),
         Err(Errno::NOENT) => Ok(false),
         Err(errno) => Err(failed(directory.shown(name), errno)),

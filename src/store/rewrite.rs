@@ -70,7 +70,7 @@ pub fn write_atomically(
             .facts(hidden(name))?
             .is_some_and(|left| left.is_same_file(facts))
     {
-        atomic::unlink(&directory, &hidden(name))?; // a second name of what is there
+        atomic::unlink(&directory, hidden(name))?; // a second name of what is there
     }
     let temporary = Temporary::new(&directory, hidden(name), mode, options.lock_timeout)?;
     let failed = |error| Error::io(path.display(), error).kind(Kind::InputOutput);

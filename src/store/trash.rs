@@ -269,7 +269,7 @@ impl Store {
                 }
                 // The log goes last, as with a purge.
                 let (id, time, nth) = &old[nth];
-                atomic::unlink(&trash, &entry_name(id, time, *nth))?;
+                atomic::unlink(&trash, entry_name(id, time, *nth))?;
             }
             atomic::sync_directory(&trash)
         };

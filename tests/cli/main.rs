@@ -7,6 +7,7 @@ mod env;
 mod agents;
 mod alias;
 mod append;
+mod archive;
 mod ask;
 mod bad_input;
 mod bad_names;

@@ -101,6 +101,11 @@ impl Golden {
                 self.lines(now, between == Between::Lines, torn)
                     .map_or_else(|| wrong("not the old log with new lines"), Ok)
             }
+            Between::Kept => match self.kept(place, now) {
+                None if self.archived(place, now).is_none() => Ok(Found::New),
+                None => Ok(Found::Between(0)),
+                Some(why) => wrong(&why),
+            },
             Between::View => match self.shown.contains(&super::golden::shown(place)) {
                 true => Ok(Found::Between(0)),
                 false => wrong("another view"),
@@ -178,6 +183,44 @@ impl Golden {
         }
     }
 
+    /// What is wrong with an archive; none if nothing is.
+    fn kept(&self, place: &Place, now: &State) -> Option<String> {
+        for (path, old) in self.old.files.iter() {
+            let there = now.files.get(path);
+            let is_manifest = path.ends_with("manifest.jsonl");
+            let is_fine = match path.starts_with("work/kept/") {
+                true if is_manifest => there.is_some_and(|now| now.starts_with(old)),
+                // A copy has at least what the manifest says of it, and is replaced by a longer one at most.
+                true => there.map_or(!self.new.files.contains_key(path), |now| now.starts_with(old)),
+                false => there == Some(old),
+            };
+            if !is_fine {
+                return Some(format!("{path} is not what it was"));
+            }
+        }
+        let outcome = place.copy().convo(&["archive", "--to", "kept", "--verify"]);
+        let rows = String::from_utf8_lossy(&outcome.stdout).into_owned();
+        let is_fine = [0, 1, 66].contains(&outcome.status) && !rows.contains("damaged");
+        (!is_fine).then(|| format!("--verify: {}", shown(&outcome)))
+    }
+
+    /// What an archive lacks after the command was run again; none if nothing.
+    fn archived(&self, place: &Place, now: &State) -> Option<String> {
+        let outcome = place.convo(&["archive", "--to", "kept", "--verify"]);
+        if outcome.status != 0 {
+            return Some(shown(&outcome));
+        }
+        let copies = |state: &State| {
+            let mut files = state.files.clone();
+            files.retain(|path, _| !path.ends_with("manifest.jsonl"));
+            files
+        };
+        let (now, new) = (copies(now), copies(&self.new));
+        // A copy that was replaced may be there still.
+        let lacks = new.iter().any(|(path, bytes)| now.get(path) != Some(bytes));
+        lacks.then(|| "other copies".to_string())
+    }
+
     /// The old log with some of the new lines, and with something torn behind them if that may be.
     fn lines(&self, now: &State, several: bool, torn: bool) -> Option<Found> {
         let path = self.operation.brings.0;
@@ -237,6 +280,9 @@ impl Golden {
             (status, Found::New | Found::Alike) if status == self.operation.status => Ok(()),
             (74..=77, Found::Old) | (76, _) => Ok(()),
             // What is shown is the same, and the same again finishes it.
+            (74 | 75 | 77, Found::Between(_) | Found::New) if self.operation.between == Between::Kept => {
+                Ok(())
+            }
             (74 | 75 | 77, Found::Between(_))
                 if matches!(self.operation.between, Between::View | Between::Steps) =>
             {
@@ -337,6 +383,16 @@ impl Golden {
         let ended = outcome.status == self.operation.status;
         if !(ended || told || done && self.operation.again.contains(&outcome.status)) {
             return Err(format!("the same again after {found:?}:\n{}", shown(&outcome)));
+        }
+        if self.operation.between == Between::Kept {
+            return match self.archived(place, &now) {
+                None if now.leftovers.is_empty() => Ok(()),
+                why => Err(format!(
+                    "after the same again: {why:?}, {:?}\n{}",
+                    now.leftovers,
+                    self.difference(&now)
+                )),
+            };
         }
         // A stream that is sent again is another one.
         let goes_on = match self.operation.between {

@@ -73,7 +73,7 @@ impl Disk {
             namings: Vec::new(),
             open: HashMap::new(),
         };
-        for part in ["store", "work"] {
+        for part in super::place::PARTS {
             disk.load(&root.join(part), 0, part);
         }
         disk

@@ -36,20 +36,20 @@ done
 size=$(stat -c %s disk/filler/bytes)
 truncate -s $((size - pages * 4096)) disk/filler/bytes
 cd disk/work
-export CONVO_STORE=$PWD/../store
+export CONVO_STORE=$PWD/../store HOME=$PWD/../home
 set +e
 "$program" "$@" < ../../input > ../../out 2> ../../err
 echo $? > ../../status
 cd ../..
 mkdir after
-for part in store work; do [ -d disk/$part ] && cp -a disk/$part after/; done
+for part in store work home; do [ -d disk/$part ] && cp -a disk/$part after/; done
 rm -r disk/filler
 cd disk/work
 "$program" "$@" < ../../input > /dev/null 2> ../../err2
 echo $? > ../../status2
 cd ../..
 mkdir repeated
-for part in store work; do [ -d disk/$part ] && cp -a disk/$part repeated/; done
+for part in store work home; do [ -d disk/$part ] && cp -a disk/$part repeated/; done
 umount disk
 "#;
 
@@ -91,9 +91,11 @@ pub fn run(faults: &Faults, tally: &Tally) {
 fn one(golden: &Golden, way: &[&str], (pages, files): (usize, usize)) -> Result<(), String> {
     let place = Place::new();
     let before = place.root().join("before");
-    super::place::copy_folder(&golden.before.root().join("work"), &before.join("work"));
-    if golden.before.store().is_dir() {
-        super::place::copy_folder(&golden.before.store(), &before.join("store"));
+    for part in super::place::PARTS {
+        let from = golden.before.root().join(part);
+        if from.is_dir() {
+            super::place::copy_folder(&from, &before.join(part));
+        }
     }
     place.write("input", golden.operation.input);
     let mut command = place.program("unshare");

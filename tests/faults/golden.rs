@@ -1,6 +1,7 @@
 //! What each operation starts from and what it leads to, from a run without a fault that is checked by itself.
 
 use super::foreign::FOREIGN;
+use super::homes::HOMES;
 use super::log;
 use super::place::{Place, State};
 use super::scenario::{Between, OPERATIONS, Operation};
@@ -143,7 +144,7 @@ impl Golden {
 
     /// All operations that are wanted.
     pub fn all() -> Vec<Golden> {
-        Golden::those(OPERATIONS.iter().chain(FOREIGN))
+        Golden::those(OPERATIONS.iter().chain(FOREIGN).chain(HOMES))
     }
 
     /// These operations, or those of them whose names have one of the words of `FAULTS_OF`.

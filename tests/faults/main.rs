@@ -18,6 +18,7 @@ mod errors;
 mod foreign;
 mod full;
 mod golden;
+mod homes;
 mod hostile;
 mod input;
 mod kills;

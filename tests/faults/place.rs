@@ -46,6 +46,9 @@ pub struct Outcome {
     pub stderr: String,
 }
 
+/// The directories of a place that count.
+pub const PARTS: [&str; 3] = ["store", "work", "home"];
+
 pub struct Place {
     root: PathBuf,
 }
@@ -66,7 +69,7 @@ impl Place {
     /// A place with the store and the work of this folder.
     pub fn copied(root: &Path) -> Place {
         let place = Place::new();
-        for part in ["store", "work"] {
+        for part in PARTS {
             if root.join(part).is_dir() {
                 copy_folder(&root.join(part), &place.root.join(part));
             }
@@ -89,7 +92,13 @@ impl Place {
     pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
         let path = self.root.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, bytes).unwrap();
+        let in_home = path.starts_with(self.root.join("home"));
+        std::fs::write(&path, bytes).unwrap();
+        if in_home {
+            let time = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_793_500_000);
+            let file = std::fs::File::options().write(true).open(path);
+            file.and_then(|file| file.set_modified(time)).unwrap();
+        }
     }
 
     /// Any program, with time and ids fixed and nothing of the machine's environment.
@@ -129,7 +138,7 @@ impl Place {
 
     pub fn state(&self) -> State {
         let mut state = State::default();
-        for part in ["store", "work"] {
+        for part in PARTS {
             collect(&self.root, Path::new(part), &mut state);
         }
         state
@@ -179,7 +188,11 @@ pub fn copy_folder(from: &Path, to: &Path) {
         if entry.file_type().unwrap().is_dir() {
             copy_folder(&entry.path(), &target);
         } else {
-            std::fs::copy(entry.path(), target).unwrap();
+            std::fs::copy(entry.path(), &target).unwrap();
+            // What is kept of a file is compared by its time.
+            let time = entry.metadata().unwrap().modified().unwrap();
+            let file = std::fs::File::options().write(true).open(target);
+            file.and_then(|file| file.set_modified(time)).unwrap();
         }
     }
 }

@@ -39,6 +39,9 @@ pub enum Between {
     Books,
     /// Anything that shows the same, or already what it is to show, and has every line.
     View,
+    /// An archive: its manifests have the old lines, and what they say of the copies is true. Each file is copied or not,
+    /// and the same again copies the rest.
+    Kept,
     /// Each file is old, or the beginning of the new one in whole lines; what is torn is torn at its end. The same
     /// again goes on from there.
     Steps,

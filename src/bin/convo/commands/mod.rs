@@ -3,6 +3,7 @@
 mod agents;
 mod alias;
 mod append;
+mod archive;
 mod ask;
 mod cat;
 mod check;
@@ -121,6 +122,7 @@ pub const ALL: &[Verb] = &[
     verb::<alias::Alias>("alias", Group::Manage, false),
     verb::<key::Key>("key", Group::Manage, false),
     verb::<remove::Remove>("remove", Group::Manage, false),
+    verb::<archive::Archive>("archive", Group::Manage, false),
     verb::<gc::Gc>("gc", Group::Manage, false),
     verb::<fsck::Fsck>("fsck", Group::Manage, false),
     verb::<plugins::Plugins>("plugins", Group::Manage, false),

@@ -1,7 +1,10 @@
 //! The homes of other programs as commands see them: their sessions read, and named.
 
+pub mod archived;
 pub mod names;
 mod read;
+
+pub use archived::{archive_place, base_name, base_of, kept_name};
 
 use crate::context::{Context, named};
 use crate::output::path_name;
@@ -192,7 +195,7 @@ pub fn listings(context: &Context, homes: Vec<Home>) -> anyhow::Result<Vec<Listi
 }
 
 /// The time that counts: that of tests, or the system's.
-fn clock(context: &Context) -> SystemTime {
+pub fn clock(context: &Context) -> SystemTime {
     let now = time::seconds(&context.clock.now()).and_then(|now| u64::try_from(now).ok());
     match now.filter(|_| context.clock.is_fixed()) {
         Some(now) => SystemTime::UNIX_EPOCH + Duration::from_secs(now),

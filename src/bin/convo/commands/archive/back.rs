@@ -1,0 +1,81 @@
+//! Sessions written back to their homes.
+
+use super::report::{Row, Word};
+use crate::context::Context;
+use crate::homes::{self, archived};
+use convo::error::{Error, Kind, Result};
+use convo::home::{Home, Kind as FileKind, Running, Transcript};
+use convo::store::copies::{Copies, Kept, Outcome};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Writes a session back to its home.
+pub fn give_back(
+    context: &Context,
+    homes: &[Home],
+    copies: &Copies,
+    name: &str,
+    keeps_times: bool,
+    is_dry: bool,
+) -> Row {
+    let row = |name: &str| Row::new(name, Word::Of(Outcome::Same));
+    let (program, kept) = match archived::find(copies, name) {
+        Ok(found) => found,
+        Err(error) => return row(name).failed(&error),
+    };
+    let id = kept.session.clone().unwrap_or_default();
+    let mut row = row(&homes::kept_name(program, Some(&id)));
+    let own: Vec<&Home> = homes.iter().filter(|home| home.program.name == program).collect();
+    // A home that was moved gets its sessions where it is now.
+    let base = |name: &Path| match own
+        .iter()
+        .find(|home| homes::base_name(home) == name)
+        .or(own.first())
+    {
+        Some(home) => home.base().to_path_buf(),
+        None => homes::base_of(name),
+    };
+    let written =
+        refuse_running(context, &own, &id).and_then(|()| copies.give_back(&kept, &base, keeps_times, is_dry));
+    match written {
+        Ok(paths) => {
+            if !paths.is_empty() {
+                row.word = Word::Back;
+                row.bytes = size(&kept, &base, &paths);
+            }
+            row
+        }
+        Err(error) => row.failed(&error),
+    }
+}
+
+fn size(kept: &Kept, base: &dyn Fn(&Path) -> PathBuf, paths: &[PathBuf]) -> u64 {
+    let lines = kept.latest().into_iter();
+    lines
+        .filter(|line| paths.contains(&base(&line.home).join(&line.path)))
+        .map(|line| line.bytes)
+        .sum()
+}
+
+/// Refuses a session that a program is writing.
+fn refuse_running(context: &Context, homes: &[&Home], id: &str) -> Result<()> {
+    for home in homes {
+        let files = home.files().transcripts.into_iter();
+        let transcript = files
+            .filter(|file| file.id.as_deref() == Some(id))
+            .max_by_key(|file| file.modified)
+            .unwrap_or(Transcript {
+                path: PathBuf::new(),
+                kind: FileKind::Session,
+                id: None,
+                parent: None,
+                bytes: 0,
+                modified: SystemTime::UNIX_EPOCH,
+            });
+        if let Some(mark) = Running::of(home, homes::clock(context)).mark(&transcript, id, None) {
+            let error = Error::new(Kind::Locked, format!("session is running: {}", mark.name()));
+            return Err(error.hint("nothing was changed; end the program first"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,178 @@
+//! `archive`: keeps the sessions of other programs.
+
+mod back;
+mod report;
+mod work;
+
+use super::Run;
+use crate::args::Scope;
+use crate::context::{Context, named};
+use crate::homes;
+use crate::output::path_name;
+use clap::Args;
+use convo::error::{Error, Kind};
+use convo::home::Home;
+use convo::store::copies::Copies;
+use report::{Report, Row};
+use std::path::{Path, PathBuf};
+use work::Work;
+
+/// Keep copies of the sessions of other programs
+///
+/// Copies the sessions of other programs with the files that belong to them, byte for byte, and keeps what those programs
+/// delete. The first run copies everything, later runs only changes. A file that grew is appended to its copy; one
+/// that was rewritten becomes another version next to the old one. Homes are only read. Prints outcome, session and
+/// copied bytes; with -q, only errors. Sessions in databases are reported, not copied.
+///
+/// Outcomes: new, grown, same (with -v), diverged, gone (kept in the archive), busy (run again), failed. Exit status 74
+/// if a file cannot be copied; the others are.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo archive                               everything
+  convo archive --program claude,codex -n     report what would be copied
+  convo archive -q                            from cron: quiet if all is well
+  convo archive --verify                      compare with checksums and homes
+  convo archive --give-back claude:4c2ddfdc   put a deleted session back
+  convo archive --json | jq -r 'select(.outcome == \"gone\").name'")]
+pub struct Archive {
+    /// Directory of the archive
+    ///
+    /// Default: $XDG_DATA_HOME/convo-archive. Files are PROGRAM/SESSION/VERSION/PATH, with a manifest.jsonl for each
+    /// session.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, help_heading = "Archive")]
+    to: Option<PathBuf>,
+    /// Compare copies with their checksums and the homes
+    ///
+    /// Reports damaged copies, files that differ by now, and files that are not in the archive. Exit status 1 if there
+    /// are any.
+    #[arg(long, conflicts_with_all = ["give_back", "dry_run"], help_heading = "Archive")]
+    verify: bool,
+    /// Write sessions back to the homes where they were
+    ///
+    /// Existing files are never replaced; indexes of the program are unchanged. NAME is PROGRAM:ID.
+    #[arg(long, value_name = "NAME", num_args = 1.., help_heading = "Archive")]
+    give_back: Vec<String>,
+    /// With --give-back, keep the times of the files
+    ///
+    /// By default, files get the current time: a program that deletes old sessions would delete them again.
+    #[arg(long, requires = "give_back", help_heading = "Archive")]
+    keep_times: bool,
+    #[command(flatten)]
+    scope: Scope,
+    /// Report what would be done; change nothing
+    #[arg(short = 'n', long, help_heading = "Output")]
+    dry_run: bool,
+    /// Print one object per session
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+impl Run for Archive {
+    fn run(mut self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
+        self.scope.settle();
+        let place = match &self.to {
+            Some(place) => place.clone(),
+            None => homes::archive_place()?,
+        };
+        let homes = homes::all();
+        refuse_overlap(&place, &homes)?;
+        let writes = !self.verify && !self.dry_run && self.give_back.is_empty();
+        let copies = match Copies::open(&place, writes, context.lock_timeout()) {
+            Err(error) if error.kind == Kind::NotFound && self.dry_run && self.give_back.is_empty() => None,
+            Err(error) if error.kind == Kind::NotFound => {
+                let error = Error::new(Kind::NotFound, "no archive").hint("make one with: convo archive");
+                return Err(named(error, &path_name(&place)).into());
+            }
+            copies => Some(copies?),
+        };
+        let report = Report {
+            context,
+            json: self.json,
+        };
+        if let (Some(copies), false) = (&copies, self.give_back.is_empty()) {
+            let rows = self
+                .give_back
+                .iter()
+                .map(|name| back::give_back(context, &homes, copies, name, self.keep_times, self.dry_run));
+            return report.print(rows);
+        }
+        let work = work::all(context, homes, copies.as_ref(), &self.scope)?;
+        match &copies {
+            Some(copies) if self.verify => report.print(work.iter().map(|work| work.verify(copies))),
+            _ => self.copy(context, copies.as_ref(), work, &report),
+        }
+    }
+}
+
+/// Files that are copied before they are committed together.
+const BATCH: usize = 512;
+
+impl Archive {
+    fn copy(
+        &self,
+        context: &Context,
+        copies: Option<&Copies>,
+        work: Vec<Work>,
+        report: &Report<'_>,
+    ) -> anyhow::Result<()> {
+        let at = context.clock.now();
+        let mut rows = Vec::new();
+        let mut waiting = Vec::new();
+        for mut work in work {
+            let Some(copies) = copies.filter(|_| !self.dry_run) else {
+                rows.push(work.planned());
+                continue;
+            };
+            work.take(copies, &at);
+            waiting.push(work);
+            if waiting.iter().map(Work::files).sum::<usize>() >= BATCH {
+                commit(copies, &mut waiting, &mut rows);
+            }
+        }
+        if let Some(copies) = copies {
+            commit(copies, &mut waiting, &mut rows);
+        }
+        report.print(rows.into_iter())
+    }
+}
+
+/// Commits what was copied of these sessions.
+fn commit(copies: &Copies, waiting: &mut Vec<Work>, rows: &mut Vec<Row>) {
+    let changed: Vec<_> = waiting.iter().filter_map(Work::change).collect();
+    let mut results = match changed.is_empty() {
+        true => Vec::new(),
+        false => copies.commit(&changed),
+    }
+    .into_iter();
+    for work in waiting.drain(..) {
+        let result = match work.change() {
+            Some(_) => results.next().unwrap_or(Ok(())),
+            None => Ok(()),
+        };
+        rows.push(work.done(result));
+    }
+}
+
+/// Refuses an archive in a home, and a home in the archive.
+fn refuse_overlap(place: &Path, homes: &[Home]) -> Result<(), Error> {
+    let real = |path: &Path| {
+        let there = path.ancestors().find_map(|above| {
+            let real = std::fs::canonicalize(above).ok()?;
+            Some(real.join(path.strip_prefix(above).ok()?))
+        });
+        there.unwrap_or_else(|| path.to_path_buf())
+    };
+    let absolute = std::path::absolute(place);
+    let own = real(absolute.as_deref().unwrap_or(place));
+    for home in homes {
+        let base = real(home.base());
+        let is_file = home.root.parent() == Some(home.base()) && home.root.is_file();
+        if own.starts_with(&home.root) || !is_file && own.starts_with(&base) || base.starts_with(&own) {
+            let message = format!("overlaps the home of {}", home.program.name);
+            let error = Error::new(Kind::Unsafe, message).hint("select another directory with --to DIR");
+            return Err(named(error, &path_name(place)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! Files that belong together: those of a session, and those that all sessions of a home share.
+
+use super::files::{Files, matching};
+use super::opencode;
+use super::places::Home;
+use super::sidecars::{Found, orphans};
+use super::table::Kind;
+use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Files that belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bundle {
+    /// The id of the session; none: what the sessions share.
+    pub id: Option<String>,
+    /// The files by their paths below the base of the home.
+    pub files: BTreeMap<PathBuf, Piece>,
+}
+
+/// A file of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// `transcript`, `sidecar` or `shared`.
+    pub kind: &'static str,
+    /// Size of the file.
+    pub bytes: u64,
+    /// Seconds and nanoseconds of its last change.
+    pub modified: (i64, i64),
+}
+
+/// The bundles of a home.
+#[derive(Debug, Default)]
+pub struct Bundles {
+    /// Sorted by id, what is shared first.
+    pub bundles: Vec<Bundle>,
+    /// Databases with sessions.
+    pub databases: Vec<PathBuf>,
+    /// What cannot be read, and why.
+    pub problems: Vec<(PathBuf, String)>,
+}
+
+impl Home {
+    /// The directory that the paths of all files of sessions begin with.
+    pub fn base(&self) -> &Path {
+        let is_file = self.program.layout.iter().all(|(_, path)| path.is_empty());
+        match self.root.parent() {
+            Some(parent) if self.program.is_wide || is_file => parent,
+            _ => &self.root,
+        }
+    }
+
+    /// Everything that belongs to the sessions of the home.
+    pub fn bundles(&self) -> Bundles {
+        let Files {
+            transcripts,
+            mut problems,
+        } = self.files();
+        let mut groups: BTreeMap<Option<String>, BTreeMap<PathBuf, Piece>> = BTreeMap::new();
+        let mut databases = Vec::new();
+        let mut add = |id: Option<&str>, kind: &'static str, files: Vec<(PathBuf, Metadata)>| {
+            let group = groups.entry(id.map(str::to_string)).or_default();
+            for (path, about) in files {
+                if let Ok(path) = path.strip_prefix(self.base()) {
+                    let piece = Piece {
+                        kind,
+                        bytes: about.len(),
+                        modified: (about.mtime(), about.mtime_nsec()),
+                    };
+                    group.entry(path.to_path_buf()).or_insert(piece);
+                }
+            }
+        };
+        for transcript in &transcripts {
+            if transcript.kind == Kind::Database {
+                databases.push(transcript.path.clone());
+                continue;
+            }
+            let name = transcript.path.file_name().unwrap_or_default().to_string_lossy();
+            let own = transcript.id.as_deref().unwrap_or(&name);
+            let id = transcript.parent.as_deref().unwrap_or(own);
+            let mut found = Found::default();
+            match std::fs::metadata(&transcript.path) {
+                Ok(about) => add(Some(id), "transcript", vec![(transcript.path.clone(), about)]),
+                Err(_) => found.add(&transcript.path, 0),
+            }
+            opencode::records(self, own)
+                .iter()
+                .for_each(|path| found.add(path, 0));
+            if transcript.kind != Kind::Subagent {
+                let beside = Found::of(self, transcript, own);
+                found.files.extend(beside.files);
+                found.problems.extend(beside.problems);
+            }
+            add(Some(id), "sidecar", found.files);
+            problems.extend(found.problems);
+        }
+        for folder in orphans(self, &transcripts) {
+            let mut found = Found::default();
+            found.add(&folder, 16);
+            let id = folder.file_name().unwrap_or_default().to_string_lossy();
+            add(Some(&id), "sidecar", found.files);
+            problems.extend(found.problems);
+        }
+        for pattern in self.program.shared {
+            let mut found = Found::default();
+            for path in matching(self.base(), pattern, &mut problems) {
+                found.add(&path, 1);
+            }
+            add(None, "shared", found.files);
+            problems.extend(found.problems);
+        }
+        problems.sort();
+        problems.dedup();
+        let bundles = groups.into_iter().filter(|(_, files)| !files.is_empty());
+        Bundles {
+            bundles: bundles.map(|(id, files)| Bundle { id, files }).collect(),
+            databases,
+            problems,
+        }
+    }
+}

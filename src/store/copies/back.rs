@@ -1,0 +1,103 @@
+//! Copies given back to the home that they come from.
+
+use super::{Copies, Kept, Line, tree, whole};
+use crate::error::{Error, Kind, Result};
+use crate::model::key;
+use crate::store::atomic::{self, Temporary};
+use crate::store::directory::{Directory, FILE_MODE, FOLDER_MODE};
+use crate::store::rewrite::hidden;
+use rustix::fs::OFlags;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+impl Copies {
+    /// Writes the newest versions of the files of a session to where they were, below what `base` makes of their
+    /// directory; files that are there with the same bytes are left as they are. The paths that were written.
+    ///
+    /// # Errors
+    /// [`Kind::Exists`] if another file has a name: then nothing is written.
+    pub fn give_back(
+        &self,
+        kept: &Kept,
+        base: &dyn Fn(&Path) -> PathBuf,
+        keeps_times: bool,
+        is_dry: bool,
+    ) -> Result<Vec<PathBuf>> {
+        let mut lines = kept.latest();
+        // The transcript last: it makes the session.
+        lines.sort_by_key(|line| line.kind == "transcript");
+        let mut missing = Vec::new();
+        for line in lines {
+            let base = base(&line.home);
+            let path = base.join(&line.path);
+            let bytes = self.bytes(kept, line)?;
+            let there = match Directory::open(&base) {
+                Err(error) if error.kind == Kind::NotFound => None,
+                root => match tree::find(&root?, &line.path)? {
+                    Some((folder, name)) => folder.file(name, OFlags::RDONLY)?,
+                    None => None,
+                },
+            };
+            let Some(mut there) = there else {
+                missing.push((line, base, path, bytes));
+                continue;
+            };
+            let mut own = Vec::new();
+            there
+                .read_to_end(&mut own)
+                .map_err(|error| Error::io(path.display(), error))?;
+            if own != bytes {
+                let exists = format!("{}: exists with other content", path.display());
+                return Err(Error::new(Kind::Exists, exists).hint("nothing was changed; move it away first"));
+            }
+        }
+        if is_dry {
+            return Ok(missing.into_iter().map(|(_, _, path, _)| path).collect());
+        }
+        for (line, base, path, bytes) in &missing {
+            super::super::make_folders(base, FOLDER_MODE)?;
+            let root = Directory::open(base)?;
+            let (folder, name) = tree::make(&root, &line.path)?;
+            let failed = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
+            let mut temporary = Temporary::new(&folder, hidden(name), FILE_MODE, self.timeout)?;
+            temporary.file.write_all(bytes).map_err(failed)?;
+            if let Some((seconds, nanoseconds)) = line.modified.filter(|_| keeps_times) {
+                let since = Duration::new(
+                    u64::try_from(seconds).unwrap_or(0),
+                    u32::try_from(nanoseconds).unwrap_or(0),
+                );
+                temporary
+                    .file
+                    .set_modified(SystemTime::UNIX_EPOCH + since)
+                    .map_err(failed)?;
+            }
+            atomic::sync_below(&folder)?;
+            if !temporary.keep_new(name)? {
+                return Err(Error::new(
+                    Kind::Exists,
+                    format!("{}: already exists", path.display()),
+                ));
+            }
+            atomic::sync_below(&folder).map_err(|error| error.kind(Kind::Unsure))?;
+        }
+        Ok(missing.into_iter().map(|(_, _, path, _)| path).collect())
+    }
+
+    /// The bytes of a copy, whose checksum they have.
+    fn bytes(&self, kept: &Kept, line: &Line) -> Result<Vec<u8>> {
+        let path = kept.copy(line, line.version);
+        let mut bytes = Vec::new();
+        if let Some(file) = whole::open(self, &path, OFlags::RDONLY)? {
+            let read = file.take(line.bytes).read_to_end(&mut bytes);
+            read.map_err(|error| Error::io(self.directory.shown(&path), error))?;
+        }
+        match key::sha256(&bytes) == line.sha256 {
+            true => Ok(bytes),
+            false => Err(Error::new(
+                Kind::Data,
+                format!("{}: damaged copy", self.directory.shown(&path)),
+            )),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Documents that programs write anew as a whole: whether one has everything of an older one.
+
+use serde_json::Value;
+
+/// Larger documents are not compared: a new version is always right.
+pub const LARGEST: u64 = 256 << 20;
+
+/// Whether a document continues another one: its lists begin with the same elements, and its objects have the same
+/// members.
+pub fn continues(old: &[u8], new: &[u8]) -> bool {
+    let parsed = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
+    let both = parsed(old).zip(parsed(new));
+    both.is_some_and(|(old, new)| has(&old, &new) && (old.is_array() || has_list(&old)))
+}
+
+fn has(old: &Value, new: &Value) -> bool {
+    match (old, new) {
+        (Value::Array(old), Value::Array(new)) => new.starts_with(old),
+        (Value::Object(old), Value::Object(new)) => old
+            .iter()
+            .all(|(name, old)| new.get(name).is_some_and(|new| has(old, new))),
+        (Value::Array(_) | Value::Object(_), _) => false,
+        // Titles, counts and times change.
+        _ => !new.is_array() && !new.is_object(),
+    }
+}
+
+/// Whether there is a list of objects, as messages are.
+fn has_list(value: &Value) -> bool {
+    match value {
+        Value::Array(list) => list.iter().any(Value::is_object),
+        Value::Object(members) => members.values().any(has_list),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_longer_list_of_messages_continues_a_document() {
+        let old = r#"{"title":"a","history":[{"role":"user","content":"x"}]}"#;
+        for (new, expected) in [
+            (
+                r#"{"title":"b","history":[{"role":"user","content":"x"},{"role":"assistant"}],"n":1}"#,
+                true,
+            ),
+            (
+                r#"{"title":"a","history":[{"role":"user","content":"y"}]}"#,
+                false,
+            ),
+            (r#"{"title":"a","history":[]}"#, false),
+            (r#"{"history":[{"role":"user","content":"x"}]}"#, false),
+            ("{", false),
+        ] {
+            assert_eq!(continues(old.as_bytes(), new.as_bytes()), expected, "{new}");
+        }
+        assert!(continues(b"[1]", b"[1,2]") && !continues(br#"{"a":1}"#, br#"{"a":2}"#));
+    }
+}

@@ -1,0 +1,174 @@
+//! Lines of a manifest: each says what was copied of a file, and commits it.
+
+use crate::error::{Error, Kind, Result};
+use crate::model::key::hex;
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// What became of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// The copy has all of it.
+    Same,
+    /// It is not in the home any more; the copy is kept.
+    Gone,
+    /// It has more at its end, or in its list of messages.
+    Grown,
+    /// It was not in the archive.
+    New,
+    /// It was rewritten: there is another version beside the old one.
+    Diverged,
+}
+
+impl Outcome {
+    const ALL: [Outcome; 5] = [
+        Outcome::Same,
+        Outcome::Gone,
+        Outcome::Grown,
+        Outcome::New,
+        Outcome::Diverged,
+    ];
+
+    /// The word in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Outcome::Same => "same",
+            Outcome::Gone => "gone",
+            Outcome::Grown => "grown",
+            Outcome::New => "new",
+            Outcome::Diverged => "diverged",
+        }
+    }
+}
+
+/// What is known of a copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// When it was made, RFC 3339.
+    pub at: String,
+    /// The session; none: what sessions share.
+    pub session: Option<String>,
+    /// The name of the directory that the path begins with.
+    pub home: PathBuf,
+    /// The path below it.
+    pub path: PathBuf,
+    /// The directory of the copy.
+    pub version: u64,
+    /// The version whose place it took.
+    pub replaces: Option<u64>,
+    /// `transcript`, `sidecar` or `shared`.
+    pub kind: String,
+    /// Length of the copy.
+    pub bytes: u64,
+    /// Checksum of it.
+    pub sha256: String,
+    /// Time of the file; none if it could have changed unseen at this time.
+    pub modified: Option<(i64, i64)>,
+    /// What became of the file.
+    pub outcome: Outcome,
+}
+
+impl Line {
+    /// The line with its newline.
+    pub fn written(&self) -> String {
+        let mut object = json!({
+            "at": self.at, "session": self.session, "version": self.version, "kind": self.kind, "bytes": self.bytes,
+            "sha256": self.sha256, "outcome": self.outcome.name(), "replaces": self.replaces,
+            "mtime": self.modified.map(|(seconds, nanoseconds)| format!("{seconds}.{nanoseconds:09}")),
+        });
+        for (name, path) in [("home", &self.home), ("path", &self.path)] {
+            // A path that is no text is written in hex.
+            let (name, value) = match path.to_str() {
+                Some(text) => (name.to_string(), text.to_string()),
+                None => (format!("{name}_hex"), hex(path.as_os_str().as_bytes())),
+            };
+            object[name] = Value::String(value);
+        }
+        format!("{object}\n")
+    }
+
+    /// Reads a line; none if it is damaged.
+    fn read(line: &[u8]) -> Option<Line> {
+        let object: Value = serde_json::from_slice(line).ok()?;
+        let text = |name: &str| object[name].as_str().map(str::to_string);
+        let path = |name: &str| match text(name) {
+            Some(text) => Some(PathBuf::from(text)),
+            None => {
+                let digits = text(&format!("{name}_hex"))?;
+                let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+                let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
+                Some(OsString::from_vec(bytes?).into())
+            }
+        };
+        let modified = match text("mtime") {
+            None => None,
+            Some(time) => {
+                let (seconds, nanoseconds) = time.split_once('.')?;
+                Some((seconds.parse().ok()?, nanoseconds.parse().ok()?))
+            }
+        };
+        let word = text("outcome")?;
+        Some(Line {
+            at: text("at")?,
+            session: text("session"),
+            home: path("home")?,
+            path: path("path")?,
+            version: object["version"].as_u64()?,
+            replaces: object["replaces"].as_u64(),
+            kind: text("kind")?,
+            bytes: object["bytes"].as_u64()?,
+            sha256: text("sha256")?,
+            modified,
+            outcome: Outcome::ALL.into_iter().find(|outcome| outcome.name() == word)?,
+        })
+    }
+
+    /// Whether it is about this file.
+    pub fn is_of(&self, home: &Path, path: &Path) -> bool {
+        self.path == path && self.home == home
+    }
+}
+
+/// The lines of a manifest, and the length of them: a torn last line was never acknowledged.
+pub(super) fn lines(bytes: &[u8], shown: &str) -> Result<(Vec<Line>, u64)> {
+    let whole = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
+    let mut lines = Vec::new();
+    for (nth, line) in bytes[..whole].split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let damaged = || Error::new(Kind::Data, format!("{shown}:{}: damaged line", nth + 1));
+        lines.push(Line::read(line).ok_or_else(damaged)?);
+    }
+    Ok((lines, whole as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+
+    #[test]
+    fn lines_are_read_as_they_were_written() {
+        let line = Line {
+            at: "2026-11-20T18:02:03Z".to_string(),
+            session: Some("s #1".to_string()),
+            home: "~/a b".into(),
+            path: OsStr::from_bytes(b"-src\xff/x.jsonl").into(),
+            version: 2,
+            replaces: Some(1),
+            kind: "transcript".to_string(),
+            bytes: 7,
+            sha256: "00".to_string(),
+            modified: Some((-3, 120)),
+            outcome: Outcome::Grown,
+        };
+        let written = line.written() + "{\"at\":";
+        let (read, length) = lines(written.as_bytes(), "m").unwrap();
+        assert_eq!((read, length), (vec![line.clone()], line.written().len() as u64));
+        let error = lines(b"{}\n", "m").unwrap_err();
+        assert_eq!(
+            (error.kind, error.message.as_str()),
+            (Kind::Data, "m:1: damaged line")
+        );
+    }
+}

@@ -1,0 +1,232 @@
+//! Copies of the files of other programs, kept when those programs delete them: `PROGRAM/SESSION/VERSION/PATH`, with a
+//! manifest for each session. Nothing is ever deleted but a document that a longer one has replaced.
+
+mod back;
+mod document;
+mod line;
+mod source;
+mod tree;
+mod verify;
+mod whole;
+
+pub use line::{Line, Outcome};
+pub use verify::Finding;
+
+use super::atomic;
+use super::directory::{Directory, FILE_MODE, FOLDER_MODE};
+use super::lock::{Lock, lock};
+use crate::error::{Error, Kind, Result};
+use crate::model::key;
+use rustix::fs::OFlags;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const MANIFEST: &str = "manifest.jsonl";
+
+/// A file that is there while lines are committed: those of a run that was killed may not be durable.
+const UNFINISHED: &str = ".unfinished";
+
+/// The directory of what sessions share.
+pub const SHARED: &str = "shared";
+
+/// An archive of copies, locked as long as it is open.
+#[derive(Debug)]
+pub struct Copies {
+    directory: Directory,
+    _lock: File,
+    timeout: Duration,
+}
+
+/// A session of the archive.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// Its directory: program and session.
+    place: PathBuf,
+    /// The session; none: what sessions share.
+    pub session: Option<String>,
+    /// Its manifest.
+    pub lines: Vec<Line>,
+    length: u64,
+}
+
+/// A file of another program.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'w> {
+    /// The directory that the path begins with.
+    pub base: &'w Path,
+    /// The name of that directory in manifests.
+    pub home: &'w Path,
+    /// The path below it.
+    pub path: &'w Path,
+    /// `transcript`, `sidecar` or `shared`.
+    pub kind: &'w str,
+}
+
+impl Copies {
+    /// Opens an archive; to write into it, alone. It is made if it is missing.
+    pub fn open(path: &Path, writes: bool, timeout: Duration) -> Result<Copies> {
+        if writes {
+            super::make_folders(path, FOLDER_MODE)?;
+        }
+        let directory = Directory::open(path)?;
+        let shown = path.display().to_string();
+        let file = directory.as_file().map_err(|error| Error::io(&shown, error))?;
+        let how = if writes { Lock::Alone } else { Lock::Shared };
+        lock(&file, shown, how, timeout)?;
+        if writes && directory.facts(UNFINISHED)?.is_some() {
+            atomic::sync_below(&directory)?;
+            atomic::unlink(&directory, UNFINISHED)?;
+        }
+        Ok(Copies {
+            directory,
+            _lock: file,
+            timeout,
+        })
+    }
+
+    /// The directories of the sessions of a program.
+    pub fn names(&self, program: &str) -> Result<Vec<String>> {
+        let mut names = match self.directory.inner(program)? {
+            Some(folder) => folder.names()?,
+            None => Vec::new(),
+        };
+        names.retain(|name| !name.starts_with('.'));
+        names.sort();
+        Ok(names)
+    }
+
+    /// What is kept of a session, by the name of its directory.
+    pub fn kept(&self, program: &str, name: &str) -> Result<Kept> {
+        let place = Path::new(program).join(name);
+        let path = place.join(MANIFEST);
+        let mut bytes = Vec::new();
+        if let Some(mut file) = self.directory.file(&path, OFlags::RDONLY)? {
+            file.read_to_end(&mut bytes)
+                .map_err(|error| Error::io(self.directory.shown(&path), error))?;
+        }
+        let (lines, length) = line::lines(&bytes, &self.directory.shown(&path))?;
+        let session = match lines.last() {
+            Some(line) => line.session.clone(),
+            None => (name != SHARED).then(|| key::key_for_id(name).unwrap_or_else(|| name.to_string())),
+        };
+        Ok(Kept {
+            place,
+            session,
+            lines,
+            length,
+        })
+    }
+
+    /// Copies what is new of a file; the line commits it. None if the file is gone.
+    pub fn take(&self, kept: &Kept, wanted: Wanted<'_>, at: &str) -> Result<Option<Line>> {
+        whole::take(self, kept, wanted, at)
+    }
+
+    /// Commits these lines: the copies are durable first. A session without lines is left as it is.
+    pub fn commit(&self, sessions: &[(&Kept, &[Line])]) -> Vec<Result<()>> {
+        let all = |error: &Error| {
+            let again = |_| Err(Error::new(error.kind, error.message.clone()));
+            sessions.iter().map(again).collect()
+        };
+        if let Err(error) = atomic::sync_below(&self.directory) {
+            return all(&error.kind(Kind::InputOutput));
+        }
+        if let Err(error) = self.directory.create(UNFINISHED, FILE_MODE) {
+            return all(&error);
+        }
+        let written: Vec<Result<()>> = sessions
+            .iter()
+            .map(|(kept, lines)| self.write(kept, lines))
+            .collect();
+        if let Err(error) = atomic::sync_below(&self.directory) {
+            return all(&error.kind(Kind::Unsure));
+        }
+        let _ = atomic::unlink(&self.directory, UNFINISHED); // costs the next run a sync
+        let done = sessions
+            .iter()
+            .zip(&written)
+            .filter(|(_, written)| written.is_ok());
+        done.for_each(|((kept, lines), _)| self.clean(kept, lines));
+        written
+    }
+
+    fn write(&self, kept: &Kept, lines: &[Line]) -> Result<()> {
+        let text: String = lines.iter().map(Line::written).collect();
+        let path = kept.place.join(MANIFEST);
+        let failed = |error| Error::io(self.directory.shown(&path), error).kind(Kind::InputOutput);
+        if kept.length == 0 {
+            return whole::create(self, &path, |file| {
+                file.write_all(text.as_bytes()).map_err(failed)
+            })
+            .map(drop);
+        }
+        let missing = || failed(std::io::ErrorKind::NotFound.into());
+        let mut file = self.directory.file(&path, OFlags::RDWR)?.ok_or_else(missing)?;
+        file.set_len(kept.length)
+            .and_then(|()| file.seek(SeekFrom::End(0)))
+            .and_then(|_| file.write_all(text.as_bytes()))
+            .map_err(|error| {
+                let _ = file.set_len(kept.length); // a torn line is no line
+                failed(error)
+            })
+    }
+
+    /// Takes away the copies whose place others have taken, as a run that ended too early could not.
+    pub fn clean_up(&self, kept: &Kept) {
+        self.clean(kept, &kept.lines);
+    }
+
+    fn clean(&self, kept: &Kept, lines: &[Line]) {
+        for line in lines {
+            let Some(version) = line.replaces else { continue };
+            let path = kept.copy(line, version);
+            if let Ok(Some((folder, name))) = tree::find(&self.directory, &path) {
+                let _ = atomic::unlink(&folder, name); // in nobody's way
+            }
+        }
+    }
+}
+
+impl Kept {
+    /// The last line of each file, in the order of their first ones.
+    pub fn latest(&self) -> Vec<&Line> {
+        let mut latest: Vec<&Line> = Vec::new();
+        for line in &self.lines {
+            match latest
+                .iter_mut()
+                .find(|known| known.is_of(&line.home, &line.path))
+            {
+                Some(known) => *known = line,
+                None => latest.push(line),
+            }
+        }
+        latest
+    }
+
+    /// The last line of a file.
+    pub fn of(&self, home: &Path, path: &Path) -> Option<&Line> {
+        self.lines.iter().rev().find(|line| line.is_of(home, path))
+    }
+
+    /// The copy of a version of a file.
+    fn copy(&self, line: &Line, version: u64) -> PathBuf {
+        self.place.join(version.to_string()).join(&line.path)
+    }
+
+    /// The first version that a path does not have.
+    fn next_version(&self, path: &Path) -> u64 {
+        let own = self.lines.iter().filter(|line| line.path == path);
+        own.map(|line| line.version).max().unwrap_or(0) + 1
+    }
+}
+
+/// The name of the directory of a session.
+pub fn directory_name(session: Option<&str>) -> String {
+    match session {
+        None => SHARED.to_string(),
+        Some(SHARED) => format!("key_{SHARED}"),
+        Some(id) => key::id_for_key(id),
+    }
+}

@@ -1,0 +1,99 @@
+//! A file of another program, read while that program may be writing it.
+
+use super::tree;
+use crate::error::{Error, Kind, Result};
+use crate::model::key::hex;
+use crate::store::directory::{Directory, Facts};
+use rustix::fs::OFlags;
+use sha2::{Digest, Sha256};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// Bytes that are read at once.
+const BLOCK: usize = 256 * 1024;
+
+/// A file whose length counts from the moment it was opened.
+pub struct Source<'p> {
+    directory: Directory,
+    name: &'p OsStr,
+    file: File,
+    /// As it was when it was opened.
+    pub facts: Facts,
+}
+
+impl<'p> Source<'p> {
+    /// Opens it; none if it is gone.
+    pub fn open(base: &Path, path: &'p Path) -> Result<Option<Source<'p>>> {
+        let root = match Directory::open(base) {
+            Err(error) if error.kind == Kind::NotFound => return Ok(None),
+            root => root?,
+        };
+        let Some((directory, name)) = tree::find(&root, path)? else {
+            return Ok(None);
+        };
+        let Some(file) = directory.file(name, OFlags::RDONLY)? else {
+            return Ok(None);
+        };
+        let facts = Facts::of(&file).map_err(|error| Error::io(directory.shown(name), error))?;
+        Ok(Some(Source {
+            directory,
+            name,
+            file,
+            facts,
+        }))
+    }
+
+    /// The name in messages.
+    pub fn shown(&self) -> String {
+        self.directory.shown(self.name)
+    }
+
+    /// Gives the bytes of a range to `each`, and feeds a checksum; whether all of them are there.
+    pub fn read(
+        &self,
+        (from, to): (u64, u64),
+        hash: &mut Sha256,
+        mut each: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<bool> {
+        let failed = |error| Error::io(self.shown(), error).kind(Kind::InputOutput);
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(from)).map_err(failed)?;
+        let mut left = to.saturating_sub(from);
+        let mut block = vec![0; BLOCK.min(usize::try_from(left).unwrap_or(BLOCK)).max(1)];
+        while left > 0 {
+            let most = usize::try_from(left).unwrap_or(BLOCK).min(block.len());
+            match file.read(&mut block[..most]) {
+                Ok(0) => return Ok(false),
+                Ok(count) => {
+                    hash.update(&block[..count]);
+                    each(&block[..count])?;
+                    left -= count as u64;
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        Ok(true)
+    }
+
+    /// The checksum of its first bytes, and the state after them; none if there are fewer.
+    pub fn prefix(&self, length: u64) -> Result<Option<(String, Sha256)>> {
+        let mut hash = Sha256::new();
+        let is_whole = self.read((0, length), &mut hash, |_| Ok(()))?;
+        Ok(is_whole.then(|| (hex(&hash.clone().finalize()), hash)))
+    }
+
+    /// Whether what was read is one state of it: it may have grown, or been deleted, but not been rewritten or replaced.
+    pub fn is_settled(&self) -> Result<bool> {
+        let failed = |error| Error::io(self.shown(), error).kind(Kind::InputOutput);
+        let now = Facts::of(&self.file).map_err(failed)?;
+        let is_same_name = match self.directory.facts(self.name)? {
+            Some(there) => there.is_same_file(&self.facts),
+            None => true,
+        };
+        let is_unchanged = now.size == self.facts.size && now.modified == self.facts.modified;
+        Ok(is_same_name && (is_unchanged || now.size > self.facts.size))
+    }
+}

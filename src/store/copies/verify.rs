@@ -1,0 +1,73 @@
+//! Copies compared with their checksums, and with the files that they are copies of.
+
+use super::source::Source;
+use super::{Copies, Kept, Line, whole};
+use crate::error::{Error, Result};
+use crate::model::key::hex;
+use rustix::fs::OFlags;
+use sha2::{Digest, Sha256};
+use std::io::Read;
+use std::path::Path;
+
+/// What is wrong with a copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// Its bytes are not those of its checksum.
+    Damaged,
+    /// The file in the home has other bytes by now.
+    Differs,
+}
+
+impl Copies {
+    /// The copies that are wrong; `homes` are the names and the directories whose files are compared.
+    pub fn verify(&self, kept: &Kept, homes: &[(&Path, &Path)]) -> Result<Vec<(Line, Finding)>> {
+        let mut found = Vec::new();
+        let latest = kept.latest();
+        for (nth, line) in kept.lines.iter().enumerate() {
+            let is_same = |other: &Line| other.path == line.path && other.version == line.version;
+            let is_replaced = |other: &Line| other.path == line.path && other.replaces == Some(line.version);
+            if kept.lines[nth + 1..].iter().any(is_same) || kept.lines.iter().any(is_replaced) {
+                continue;
+            }
+            if self.sum(kept, line)?.as_deref() != Some(&line.sha256) {
+                found.push((line.clone(), Finding::Damaged));
+                continue;
+            }
+            let home = homes.iter().find(|(name, _)| *name == line.home);
+            let Some((_, base)) = home.filter(|_| latest.contains(&line)) else {
+                continue;
+            };
+            if let Some(source) = Source::open(base, &line.path)? {
+                let sum = source.prefix(line.bytes)?.map(|(sum, _)| sum);
+                if source.facts.size != line.bytes || sum.as_deref() != Some(&line.sha256) {
+                    found.push((line.clone(), Finding::Differs));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The checksum of a copy; none if it is missing or too short.
+    fn sum(&self, kept: &Kept, line: &Line) -> Result<Option<String>> {
+        let path = kept.copy(line, line.version);
+        let Some(file) = whole::open(self, &path, OFlags::RDONLY)? else {
+            return Ok(None);
+        };
+        let mut hash = Sha256::new();
+        let mut file = file.take(line.bytes);
+        let mut block = vec![0; 256 * 1024];
+        let mut length = 0;
+        loop {
+            match file.read(&mut block) {
+                Ok(0) => break,
+                Ok(count) => {
+                    hash.update(&block[..count]);
+                    length += count as u64;
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Error::io(self.directory.shown(&path), error)),
+            }
+        }
+        Ok((length == line.bytes).then(|| hex(&hash.finalize())))
+    }
+}

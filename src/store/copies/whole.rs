@@ -1,0 +1,171 @@
+//! One file copied: what it has more than its copy, or all of it as a new version.
+
+use super::source::Source;
+use super::{Copies, Kept, Line, Outcome, Wanted, document, tree};
+use crate::error::{Error, Kind, Result};
+use crate::model::key::hex;
+use crate::store::atomic::Temporary;
+use crate::store::directory::{FILE_MODE, Facts};
+use crate::store::rewrite::hidden;
+use rustix::fs::OFlags;
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// A file that changed so shortly before it was read may change again within one tick of the clock.
+const TICK: Duration = Duration::from_secs(2);
+
+/// Copies what is new of a file. None if it is gone.
+pub fn take(copies: &Copies, kept: &Kept, wanted: Wanted<'_>, at: &str) -> Result<Option<Line>> {
+    // One that is rewritten or replaced meanwhile is read once more.
+    for _ in 0..2 {
+        let Some(source) = Source::open(wanted.base, wanted.path)? else {
+            return Ok(None);
+        };
+        let mut line = Line {
+            at: at.to_string(),
+            session: kept.session.clone(),
+            home: wanted.home.to_path_buf(),
+            path: wanted.path.to_path_buf(),
+            version: 0,
+            replaces: None,
+            kind: wanted.kind.to_string(),
+            bytes: source.facts.size,
+            sha256: String::new(),
+            modified: certain(&source.facts),
+            outcome: Outcome::Same,
+        };
+        let known = kept.of(wanted.home, wanted.path);
+        let is_taken = match known {
+            Some(known) if extend(copies, kept, known, &source, &mut line)? => true,
+            known => copy(copies, kept, known, &source, &mut line)?,
+        };
+        if is_taken && source.is_settled()? {
+            return Ok(Some(line));
+        }
+    }
+    let shown = wanted.base.join(wanted.path).display().to_string();
+    Err(Error::new(Kind::Locked, format!("{shown}: changed while it was read")).hint("run the command again"))
+}
+
+/// The time of a file, unless it may change again within the same tick.
+fn certain(facts: &Facts) -> Option<(i64, i64)> {
+    let age = SystemTime::now().duration_since(facts.modified_at());
+    let is_certain = match age {
+        Ok(age) => age > TICK,
+        Err(ahead) => ahead.duration() > TICK,
+    };
+    is_certain.then_some(facts.modified)
+}
+
+/// Appends what a file has more than its copy; whether the copy is the beginning of it.
+fn extend(copies: &Copies, kept: &Kept, known: &Line, source: &Source<'_>, line: &mut Line) -> Result<bool> {
+    if line.bytes < known.bytes {
+        return Ok(false);
+    }
+    let Some((sum, mut hash)) = source.prefix(known.bytes)? else {
+        return Ok(false);
+    };
+    if sum != known.sha256 {
+        return Ok(false);
+    }
+    line.version = known.version;
+    if line.bytes == known.bytes {
+        line.sha256 = sum;
+        return Ok(true);
+    }
+    let Some(mut file) = open(copies, &kept.copy(known, known.version), OFlags::RDWR)? else {
+        return Ok(false);
+    };
+    let shown = source.shown();
+    let failed = |error| Error::io(&shown, error).kind(Kind::InputOutput);
+    if file.metadata().map_err(failed)?.len() < known.bytes {
+        return Ok(false);
+    }
+    file.set_len(known.bytes).map_err(failed)?;
+    file.seek(SeekFrom::End(0)).map_err(failed)?;
+    let read = source.read((known.bytes, line.bytes), &mut hash, |block| {
+        file.write_all(block).map_err(failed)
+    });
+    if !matches!(read, Ok(true)) {
+        let _ = file.set_len(known.bytes); // cut off by the next run otherwise
+    }
+    line.sha256 = hex(&hash.finalize());
+    line.outcome = Outcome::Grown;
+    read
+}
+
+/// Copies all of a file as a new version; whether all of it was there.
+fn copy(
+    copies: &Copies,
+    kept: &Kept,
+    known: Option<&Line>,
+    source: &Source<'_>,
+    line: &mut Line,
+) -> Result<bool> {
+    line.version = kept.next_version(&line.path);
+    let path = kept.copy(line, line.version);
+    let mut hash = Sha256::new();
+    let mut is_whole = false;
+    let file = create(copies, &path, |file| {
+        let failed = |error| Error::io(copies.directory.shown(&path), error).kind(Kind::InputOutput);
+        is_whole = source.read((0, line.bytes), &mut hash, |block| {
+            file.write_all(block).map_err(failed)
+        })?;
+        file.set_modified(source.facts.modified_at()).map_err(failed)
+    })?;
+    line.sha256 = hex(&hash.finalize());
+    line.outcome = match known {
+        None => Outcome::New,
+        Some(known) if is_whole && continues(copies, kept, known, file, line)? => {
+            line.replaces = Some(known.version);
+            Outcome::Grown
+        }
+        Some(_) => Outcome::Diverged,
+    };
+    Ok(is_whole)
+}
+
+/// Whether a document continues its last copy.
+fn continues(copies: &Copies, kept: &Kept, known: &Line, new: File, line: &Line) -> Result<bool> {
+    let is_document = line.path.extension().is_some_and(|extension| extension == "json");
+    if !is_document || line.bytes.max(known.bytes) > document::LARGEST {
+        return Ok(false);
+    }
+    let read = |mut file: File| {
+        let mut bytes = Vec::new();
+        let whole = file
+            .seek(SeekFrom::Start(0))
+            .and_then(|_| file.read_to_end(&mut bytes));
+        whole
+            .map(|_| bytes)
+            .map_err(|error| Error::io(line.path.display(), error))
+    };
+    let Some(old) = open(copies, &kept.copy(known, known.version), OFlags::RDONLY)? else {
+        return Ok(false);
+    };
+    let old = read(old)?;
+    let is_intact = crate::model::key::sha256(&old) == known.sha256;
+    Ok(is_intact && document::continues(&old, &read(new)?))
+}
+
+/// Opens a file of the archive; none if it is missing.
+pub fn open(copies: &Copies, path: &Path, access: OFlags) -> Result<Option<File>> {
+    match tree::find(&copies.directory, path)? {
+        Some((folder, name)) => folder.file(name, access),
+        None => Ok(None),
+    }
+}
+
+/// Makes a file of the archive; no half of it ever has its name. The caller syncs.
+pub fn create(copies: &Copies, path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<File> {
+    let (folder, name) = tree::make(&copies.directory, path)?;
+    let mut temporary = Temporary::new(&folder, hidden(name), FILE_MODE, copies.timeout)?;
+    write(&mut temporary.file)?;
+    let file = temporary.file.try_clone();
+    let file = file.map_err(|error| Error::io(folder.shown(name), error))?;
+    temporary.keep(name)?;
+    Ok(file)
+}

@@ -1,0 +1,424 @@
+//! `archive`: copies of the sessions of other programs.
+
+use crate::agents::{FIRST, OTHER, SECOND, claude, home, homes, put};
+use crate::env::{Env, Run};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+const FOLDER: &str = ".claude/projects/-src-a-b--c";
+
+fn archive(env: &Env, more: &[&str]) -> Run {
+    env.run(&[&["archive", "--to", "kept"], more].concat())
+}
+
+/// Outcomes by session.
+fn outcomes(run: &Run) -> Vec<(String, String)> {
+    let rows = run.out().lines().map(|line| {
+        let mut cells = line.split('\t').map(str::to_string);
+        (cells.next().unwrap(), cells.next().unwrap())
+    });
+    rows.collect()
+}
+
+/// The files below a directory, by path.
+fn tree(root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => found.push((
+                    path.strip_prefix(root).unwrap().to_path_buf(),
+                    std::fs::read(&path).unwrap(),
+                )),
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn copy(env: &Env, program: &str, id: &str, version: u32, path: impl AsRef<Path>) -> Option<String> {
+    let place = env.work().join(format!("kept/{program}/{id}/{version}"));
+    std::fs::read_to_string(place.join(path)).ok()
+}
+
+#[test]
+fn every_file_is_copied_once() {
+    let env = homes();
+    put(&env, ".claude/history.jsonl", "{}\n", 1);
+    let dry = archive(&env, &["-n"]).fine();
+    assert!(!env.work().join("kept").exists());
+    let run = archive(&env, &[]).fine();
+    assert_eq!(run.out(), dry.out());
+    let expected = [
+        ("new", format!("claude-code:{FIRST}")),
+        ("new", format!("claude-code:{SECOND}")),
+        ("new", format!("claude-code:{OTHER}")),
+        ("new", "claude-code/shared".to_string()),
+        ("new", "copilot-cli:c0ffee".to_string()),
+        ("new", format!("pi:{OTHER}")),
+    ];
+    let expected = expected.map(|(word, name)| (word.to_string(), name));
+    assert_eq!(outcomes(&run), expected);
+    let copies: Vec<Vec<u8>> = tree(&env.work().join("kept"))
+        .into_iter()
+        .filter(|(path, _)| !path.ends_with("manifest.jsonl"))
+        .map(|(_, bytes)| bytes)
+        .collect();
+    let mut files: Vec<Vec<u8>> = tree(&home(&env)).into_iter().map(|(_, bytes)| bytes).collect();
+    files.retain(|bytes| !copies.contains(bytes));
+    assert_eq!(files, [b""; 0], "a file is not copied");
+    let state = tree(&env.work().join("kept"));
+    let run = archive(&env, &[]).fine();
+    assert_eq!((run.out(), run.stderr.as_str()), ("", ""));
+    let run = archive(&env, &["-v"]).fine();
+    assert!(outcomes(&run).iter().all(|(word, _)| word == "same"), "{run}");
+    assert_eq!(tree(&env.work().join("kept")), state);
+}
+
+/// A later run compares sizes and times; a comparison of all bytes is asked for.
+#[test]
+fn a_second_run_reads_no_byte_and_verify_reads_all() {
+    let env = homes();
+    let path = format!("{FOLDER}/{FIRST}.jsonl");
+    let text = claude(FIRST, "/src/a b#c", "Who holds the lease?");
+    assert!(archive(&env, &["-q"]).fine().out().is_empty());
+    let run = archive(&env, &["--verify"]).fine();
+    assert_eq!(run.out(), "");
+    put(&env, &path, &text.replace("Who", "Now"), 3);
+    let run = archive(&env, &[]).fine();
+    assert_eq!(run.out(), "");
+    let run = archive(&env, &["--verify"]);
+    assert_eq!(run.status, 1);
+    assert_eq!(run.out(), format!("differs\tclaude-code:{FIRST} ~/{path}\t-\n"));
+    put(&env, &path, &text, 3);
+    put(&env, format!("{FOLDER}/{FIRST}/tool-results/new.txt"), "x", 3);
+    let run = archive(&env, &["--verify", "--json"]);
+    assert_eq!(run.status, 1);
+    let row = run.objects().remove(0);
+    assert_eq!(
+        (row["outcome"].as_str(), row["files"][0]["problem"].as_str()),
+        (Some("differs"), Some("missing"))
+    );
+}
+
+#[test]
+fn verify_finds_every_flipped_bit() {
+    let env = Env::new();
+    put(&env, format!("{FOLDER}/{FIRST}.jsonl"), "{\"a\":1}\n", 3);
+    assert_eq!(archive(&env, &["-q"]).status, 0);
+    let path = env.work().join(format!(
+        "kept/claude-code/{FIRST}/1/projects/-src-a-b--c/{FIRST}.jsonl"
+    ));
+    let bytes = std::fs::read(&path).unwrap();
+    for nth in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[nth] ^= 1 << (nth % 8);
+        std::fs::write(&path, &damaged).unwrap();
+        let run = archive(&env, &["--verify"]);
+        assert_eq!(run.status, 1, "byte {nth}: {run}");
+        assert!(run.out().starts_with("damaged\t"), "{run}");
+    }
+    std::fs::write(&path, &bytes[1..]).unwrap();
+    assert_eq!(archive(&env, &["--verify"]).status, 1);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(archive(&env, &["--verify"]).status, 1);
+}
+
+#[test]
+fn what_grows_is_appended_and_what_is_rewritten_is_another_version() {
+    let env = Env::new();
+    let path = format!("{FOLDER}/{FIRST}.jsonl");
+    let below = format!("projects/-src-a-b--c/{FIRST}.jsonl");
+    let copy = |version| copy(&env, "claude-code", FIRST, version, &below);
+    let run = |expected: &str, bytes: usize| {
+        let run = archive(&env, &[]).fine();
+        assert_eq!(run.out(), format!("{expected}\tclaude-code:{FIRST}\t{bytes}\n"));
+    };
+    put(&env, &path, "one\ntw", 9);
+    run("new", 6);
+    put(&env, &path, "one\ntwo\n", 8);
+    run("grown", 2);
+    assert_eq!(copy(1).as_deref(), Some("one\ntwo\n"));
+    put(&env, &path, "one\nTWO\nthree\n", 7);
+    run("diverged", 14);
+    put(&env, &path, "one\n", 6);
+    run("diverged", 4);
+    put(&env, &path, "one\nmore\n", 5);
+    run("grown", 5);
+    let versions = [copy(1), copy(2), copy(3), copy(4)];
+    let expected = [
+        Some("one\ntwo\n"),
+        Some("one\nTWO\nthree\n"),
+        Some("one\nmore\n"),
+        None,
+    ];
+    assert_eq!(versions, expected.map(|text| text.map(str::to_string)));
+    std::fs::remove_file(home(&env).join(&path)).unwrap();
+    run("gone", 0);
+    assert_eq!(archive(&env, &[]).fine().out(), "");
+    put(&env, &path, "one\nmore\n", 4);
+    assert_eq!(archive(&env, &[]).fine().out(), "");
+    assert_eq!(copy(3).as_deref(), Some("one\nmore\n"));
+    assert_eq!(archive(&env, &["--verify"]).status, 0);
+}
+
+/// What lies behind the committed length was written by a run that ended too early.
+#[test]
+fn bytes_that_no_manifest_commits_are_cut_off() {
+    let env = Env::new();
+    let path = format!("{FOLDER}/{FIRST}.jsonl");
+    let place = env.work().join(format!("kept/claude-code/{FIRST}"));
+    let own = place.join(format!("1/projects/-src-a-b--c/{FIRST}.jsonl"));
+    put(&env, &path, "one\n", 9);
+    assert_eq!(archive(&env, &["-q"]).status, 0);
+    std::fs::write(&own, "one\nhalf a li").unwrap();
+    let manifest = place.join("manifest.jsonl");
+    let lines = std::fs::read_to_string(&manifest).unwrap();
+    std::fs::write(&manifest, format!("{lines}{{\"at\":\"2026")).unwrap();
+    put(&env, &path, "one\ntwo\n", 8);
+    assert_eq!(archive(&env, &["-q"]).status, 0);
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), "one\ntwo\n");
+    assert_eq!(archive(&env, &["--verify"]).status, 0);
+}
+
+#[test]
+fn a_longer_document_replaces_its_copy() {
+    let env = Env::new();
+    let id = "6b21fe4d-ed91-4e99-853e-81590a73845c";
+    let path = format!(".continue/sessions/{id}.json");
+    let document = |title: &str, messages: &[&str]| {
+        let history: Vec<_> = messages
+            .iter()
+            .map(|text| serde_json::json!({"content": text}))
+            .collect();
+        serde_json::json!({"title": title, "history": history}).to_string()
+    };
+    let copy = |version| copy(&env, "continue", id, version, format!("{id}.json"));
+    put(&env, &path, &document("a", &["one"]), 9);
+    assert_eq!(archive(&env, &["-q"]).status, 0);
+    put(&env, &path, &document("b", &["one", "two"]), 8);
+    let run = archive(&env, &[]).fine();
+    assert!(run.out().starts_with("grown\t"), "{run}");
+    assert_eq!((copy(1), copy(2)), (None, Some(document("b", &["one", "two"]))));
+    put(&env, &path, &document("b", &["ONE", "two", "three"]), 7);
+    let run = archive(&env, &[]).fine();
+    assert!(run.out().starts_with("diverged\t"), "{run}");
+    assert!(copy(2).is_some() && copy(3).is_some());
+    assert_eq!(archive(&env, &["--verify"]).status, 0);
+}
+
+#[test]
+fn links_pipes_and_loops_are_named_and_the_others_are_copied() {
+    let env = homes();
+    let folder = home(&env).join(FOLDER);
+    std::os::unix::fs::symlink("/etc/passwd", folder.join(format!("{FIRST}/link.txt"))).unwrap();
+    std::os::unix::fs::symlink("loop", home(&env).join(".claude/projects/loop")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", folder.join("dead0000.jsonl")).unwrap();
+    let pipe = folder.join("pipe.jsonl");
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let run = archive(&env, &[]);
+    assert_eq!(run.status, 74, "{run}");
+    for name in [
+        "link.txt: symbolic link",
+        "projects/loop",
+        "dead0000",
+        "pipe.jsonl: not a regular file",
+    ] {
+        assert!(run.stderr.contains(name), "{name}: {run}");
+    }
+    assert!(
+        outcomes(&run).contains(&("new".to_string(), format!("claude-code:{FIRST}"))),
+        "{run}"
+    );
+    let all = tree(&env.work().join("kept"));
+    assert!(
+        all.iter()
+            .all(|(_, bytes)| !bytes.windows(5).any(|part| part == b"root:")),
+        "a link was followed"
+    );
+    // Nothing counts as gone while a part of the home is unreadable.
+    std::fs::remove_file(folder.join(format!("{SECOND}.jsonl"))).unwrap();
+    assert!(!archive(&env, &[]).out().contains("gone"));
+}
+
+#[test]
+fn a_home_that_is_a_file_and_one_that_is_busy_have_a_status() {
+    let env = homes();
+    put(&env, ".codex", "no directory", 1);
+    let run = archive(&env, &[]);
+    assert_eq!(run.status, 74, "{run}");
+    assert!(
+        run.stderr.contains(".codex: not a directory") && run.out().contains("new\tpi:"),
+        "{run}"
+    );
+    let folder = std::fs::File::open(env.work().join("kept")).unwrap();
+    folder.lock().unwrap();
+    let run = archive(&env, &["--lock-timeout", "10ms"]);
+    assert_eq!(run.status, 75, "{run}");
+}
+
+/// A program appends all the time: each copy is what the file was at some moment.
+#[test]
+fn a_file_that_grows_is_copied_as_far_as_it_was() {
+    let env = Env::new();
+    let path = put(&env, format!("{FOLDER}/{FIRST}.jsonl"), "0\n", 0);
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            use std::io::Write;
+            let mut file = std::fs::File::options().append(true).open(&path).unwrap();
+            for nth in 1..100_000 {
+                writeln!(file, "{nth}").unwrap();
+                if done.load(std::sync::atomic::Ordering::Relaxed) {
+                    break;
+                }
+            }
+        });
+        for _ in 0..4 {
+            let run = archive(&env, &["-q"]);
+            assert_eq!(run.status, 0, "{run}");
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    let text = std::fs::read_to_string(&path).unwrap();
+    let below = format!("projects/-src-a-b--c/{FIRST}.jsonl");
+    let own = copy(&env, "claude-code", FIRST, 1, &below).unwrap();
+    assert!(text.starts_with(&own) && own.len() > 1);
+    assert!(copy(&env, "claude-code", FIRST, 2, &below).is_none());
+}
+
+#[test]
+fn a_deleted_session_is_given_back() {
+    let env = homes();
+    let before = tree(&home(&env));
+    assert_eq!(archive(&env, &["-q"]).status, 0);
+    for program in [".claude/projects", ".pi/agent/sessions"] {
+        for project in std::fs::read_dir(home(&env).join(program)).unwrap() {
+            std::fs::remove_dir_all(project.unwrap().path()).unwrap();
+        }
+    }
+    let without = tree(&home(&env));
+    assert_eq!(archive(&env, &[]).fine().out().matches("gone\t").count(), 4);
+    let names = [
+        &format!("claude:{FIRST}"),
+        "claude:5d1f0a4e-0000-4000-8000-000000000002",
+        "claude:77aa",
+        "pi:77aa",
+    ];
+    let back = |more: &[&str]| archive(&env, &[&["--give-back"], &names[..], more].concat());
+    let dry = back(&["-n"]).fine();
+    assert_eq!(tree(&home(&env)), without);
+    let run = back(&["--keep-times"]).fine();
+    assert_eq!((run.out(), run.out().matches("back\t").count()), (dry.out(), 4));
+    assert_eq!(tree(&home(&env)), before);
+    let run = back(&[]).fine();
+    assert_eq!(run.out(), "", "equal files are left as they are");
+    assert_eq!(
+        archive(&env, &["--give-back", "any:77aa"]).status,
+        66,
+        "two programs have the id"
+    );
+    for (name, status) in [("claude:0000", 66), ("claude:@last", 2), ("trip", 2)] {
+        let run = archive(&env, &["--give-back", name]);
+        assert_eq!(run.status, status, "{run}");
+    }
+}
+
+#[test]
+fn a_session_is_not_given_back_over_another_or_a_running_one() {
+    let env = homes();
+    let path = format!("{FOLDER}/{FIRST}.jsonl");
+    assert_eq!(archive(&env, &["-q"]).status, 0);
+    let name = format!("claude:{FIRST}");
+    let sidecar = home(&env).join(format!("{FOLDER}/{FIRST}/subagents/agent-12ab.jsonl"));
+    std::fs::remove_file(&sidecar).unwrap();
+    put(&env, &path, "another\n", 3);
+    let run = archive(&env, &["--give-back", &name]);
+    assert_eq!(run.status, 73, "{run}");
+    assert!(run.stderr.contains("exists with other content") && !sidecar.exists());
+    std::fs::remove_file(home(&env).join(&path)).unwrap();
+    let mark = format!("{{\"pid\":{},\"sessionId\":\"{FIRST}\"}}", std::process::id());
+    put(&env, ".claude/sessions/1.json", &mark, 3);
+    let run = archive(&env, &["--give-back", &name]);
+    assert_eq!(run.status, 75, "{run}");
+    assert!(!sidecar.exists());
+    put(&env, ".claude/sessions/1.json", "{\"pid\":999999999}", 3);
+    assert_eq!(archive(&env, &["--give-back", &name]).status, 0);
+    let time = std::fs::metadata(home(&env).join(&path))
+        .unwrap()
+        .modified()
+        .unwrap();
+    assert!(time > SystemTime::now() - Duration::from_secs(600));
+}
+
+#[test]
+fn damaged_copies_and_paths_that_lead_out_are_not_given_back() {
+    let env = Env::new();
+    put(&env, format!("{FOLDER}/{FIRST}.jsonl"), "one\n", 9);
+    assert_eq!(archive(&env, &["-q"]).status, 0);
+    std::fs::remove_dir_all(home(&env).join(".claude/projects/-src-a-b--c")).unwrap();
+    let place = env.work().join(format!("kept/claude-code/{FIRST}"));
+    let name = format!("claude:{FIRST}");
+    let manifest = place.join("manifest.jsonl");
+    let lines = std::fs::read_to_string(&manifest).unwrap();
+    let own = place.join(format!("1/projects/-src-a-b--c/{FIRST}.jsonl"));
+    std::fs::write(&own, "two\n").unwrap();
+    assert_eq!(archive(&env, &["--give-back", &name]).status, 65);
+    std::fs::write(&own, "one\n").unwrap();
+    std::fs::write(&manifest, lines.replace("projects/-src-a-b--c/", "../../../")).unwrap();
+    let run = archive(&env, &["--give-back", &name]);
+    assert!(run.status != 0 && run.stderr.contains("unsafe path"), "{run}");
+    std::fs::write(&manifest, format!("damaged\n{lines}")).unwrap();
+    let run = archive(&env, &["--give-back", &name]);
+    assert_eq!(run.status, 65, "{run}");
+    put(&env, format!("{FOLDER}/{SECOND}.jsonl"), "two\n", 9);
+    let run = archive(&env, &[]);
+    assert_eq!(run.status, 65, "{run}");
+    assert!(run.out().contains(&format!("new\tclaude-code:{SECOND}")), "{run}");
+}
+
+#[test]
+fn sessions_are_selected_and_places_checked() {
+    let env = homes();
+    let run = archive(&env, &["--project", "/src/api", "-n"]).fine();
+    let names: Vec<String> = outcomes(&run).into_iter().map(|(_, name)| name).collect();
+    assert_eq!(names, [format!("claude-code:{SECOND}"), format!("pi:{OTHER}")]);
+    let run = archive(&env, &["--program", "pi", "-n"]).fine();
+    assert_eq!(outcomes(&run).len(), 1);
+    assert_eq!(archive(&env, &["--program", "clause"]).status, 2);
+    assert_eq!(archive(&env, &["--verify"]).status, 66);
+    let inside = home(&env).join(".claude/projects/kept");
+    let around = home(&env);
+    for place in [&inside, &around] {
+        let run = env.run(&["archive", "--to", place.to_str().unwrap()]);
+        assert_eq!(run.status, 77, "{run}");
+    }
+    // By default, next to the store.
+    assert_eq!(env.run(&["archive", "-q"]).status, 0);
+    assert!(env.root().join("data/convo-archive/pi").is_dir());
+}
+
+#[test]
+fn names_that_are_no_text_are_kept() {
+    let env = Env::new();
+    let name = std::ffi::OsStr::from_bytes(b"a b#\xff.yaml");
+    let folder = Path::new("../config/aichat/sessions");
+    let path = put(&env, folder.join(name), "model: x\n", 3);
+    put(&env, folder.join("shared.yaml"), "model: y\n", 3);
+    assert_eq!(archive(&env, &["-q"]).status, 0);
+    std::fs::remove_file(&path).unwrap();
+    let run = archive(&env, &["--give-back", "aichat:a b#\u{fffd}", "aichat:shared"]).fine();
+    assert_eq!(run.out().matches("back\t").count(), 1, "{run}");
+    assert_eq!(std::fs::read_to_string(path).unwrap(), "model: x\n");
+}

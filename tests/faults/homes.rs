@@ -1,0 +1,123 @@
+//! Operations on the sessions of other programs.
+
+use super::place::Place;
+use super::scenario::{BASE, Between, Operation};
+
+const SESSION: &str = "home/.claude/projects/-src-api/5d1f0a4e-0000-4000-8000-000000000001.jsonl";
+const DOCUMENT: &str = "home/.continue/sessions/6b21fe4d-ed91-4e99-853e-81590a73845c.json";
+
+/// Lines of a session of Claude Code.
+fn lines(count: u32) -> String {
+    let line = |nth: u32| {
+        let (role, parent) = match nth {
+            1 => ("user", "null".to_string()),
+            _ => (
+                ["user", "assistant"][nth as usize % 2],
+                format!("\"u{}\"", nth - 1),
+            ),
+        };
+        format!(
+            "{{\"uuid\":\"u{nth}\",\"parentUuid\":{parent},\"sessionId\":\"5d1f0a4e-0000-4000-8000-000000000001\",\"cwd\":\"/src/api\",\"version\":\"2.0.0\",\"type\":\"{role}\",\"timestamp\":\"2026-11-01T10:00:0{nth}Z\",\"userType\":\"external\",\"isSidechain\":false,\"message\":{{\"role\":\"{role}\",\"content\":\"text {nth}\"}}}}\n"
+        )
+    };
+    (1..=count).map(line).collect()
+}
+
+/// A session with a file beside it, and the history of the program.
+fn claude(place: &Place) {
+    place.write(SESSION, lines(3));
+    place.write(
+        SESSION.replace(".jsonl", "/tool-results/x.txt").as_str(),
+        "result\n",
+    );
+    place.write("home/.claude/history.jsonl", "{\"project\":\"/src/api\"}\n");
+}
+
+fn archives(place: &Place) {
+    place.sets_up(&["archive", "--to", "kept", "-q"]);
+}
+
+fn document(messages: &str) -> String {
+    format!("{{\"history\":[{{\"role\":\"user\",\"content\":\"Weather?\"}}{messages}]}}\n")
+}
+
+pub const HOMES: &[Operation] = &[
+    Operation {
+        name: "archive",
+        prepare: claude,
+        arguments: &["archive", "--to", "kept"],
+        session: None,
+        between: Between::Kept,
+        brings: (
+            "work/kept/claude-code/5d1f0a4e-0000-4000-8000-000000000001/manifest.jsonl",
+            "\"new\"",
+        ),
+        ..BASE
+    },
+    Operation {
+        name: "archive what grew",
+        prepare: |place| {
+            claude(place);
+            archives(place);
+            place.write(SESSION, lines(5));
+        },
+        arguments: &["archive", "--to", "kept"],
+        session: None,
+        between: Between::Kept,
+        brings: (
+            "work/kept/claude-code/5d1f0a4e-0000-4000-8000-000000000001/manifest.jsonl",
+            "\"grown\"",
+        ),
+        ..BASE
+    },
+    Operation {
+        name: "archive what was rewritten",
+        prepare: |place| {
+            claude(place);
+            archives(place);
+            place.write(SESSION, lines(2).replace("text", "another text"));
+        },
+        arguments: &["archive", "--to", "kept"],
+        session: None,
+        between: Between::Kept,
+        brings: (
+            "work/kept/claude-code/5d1f0a4e-0000-4000-8000-000000000001/2/projects/-src-api/5d1f0a4e-0000-4000-8000-000000000001.jsonl",
+            "another text 2",
+        ),
+        ..BASE
+    },
+    Operation {
+        name: "archive a document",
+        prepare: |place| {
+            place.write(DOCUMENT, document(""));
+            archives(place);
+            place.write(
+                DOCUMENT,
+                document(",{\"role\":\"assistant\",\"content\":\"Sunny.\"}"),
+            );
+        },
+        arguments: &["archive", "--to", "kept"],
+        session: None,
+        between: Between::Kept,
+        brings: (
+            "work/kept/continue/6b21fe4d-ed91-4e99-853e-81590a73845c/2/6b21fe4d-ed91-4e99-853e-81590a73845c.json",
+            "Sunny.",
+        ),
+        ..BASE
+    },
+    Operation {
+        name: "archive --give-back",
+        prepare: |place| {
+            claude(place);
+            archives(place);
+            std::fs::remove_dir_all(place.root().join("home/.claude/projects")).unwrap();
+        },
+        arguments: &["archive", "--to", "kept", "--give-back", "claude:5d1f0a4e"],
+        session: None,
+        between: Between::Steps,
+        brings: (SESSION, "text 3"),
+        // Programs change what is new.
+        again: &[75],
+        ..BASE
+    },
+];
