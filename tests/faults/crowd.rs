@@ -199,12 +199,14 @@ fn together(tally: &Tally, each: usize, foreign: bool) {
     }
 }
 
-/// Appenders that are killed after a random time: streams that are fed slowly, and single appends.
+/// Appenders that are killed after a random part of the time that one append takes here beside others: streams that are
+/// fed slowly, and single appends.
 pub fn killed(faults: &Faults, tally: &Tally) {
     let kills = if faults.long { 10_000 } else { 1000 };
     let place = session();
     let (place, left) = (&place, &AtomicUsize::new(kills));
     let acknowledged = &Mutex::new(Vec::new());
+    let whole = duration(place);
     std::thread::scope(|scope| {
         for writer in 0..WRITERS {
             scope.spawn(move || {
@@ -213,9 +215,9 @@ pub fn killed(faults: &Faults, tally: &Tally) {
                     || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
                 while let Ok(number) = take() {
                     let known = if chance.coin() {
-                        stream(place, &mut chance, number)
+                        stream(place, &mut chance, number, whole)
                     } else {
-                        single(place, &mut chance, number)
+                        single(place, &mut chance, number, whole)
                     };
                     acknowledged
                         .lock()
@@ -246,6 +248,31 @@ pub fn killed(faults: &Faults, tally: &Tally) {
     }
 }
 
+/// The median time of an append, from start to exit, beside the other writers.
+fn duration(place: &Place) -> Duration {
+    let times = &Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..WRITERS {
+            scope.spawn(|| {
+                for _ in 0..5 {
+                    let begin = Instant::now();
+                    place.sets_up(&["append", "chat", "whole"]);
+                    let mut times = times.lock().unwrap_or_else(PoisonError::into_inner);
+                    times.push(begin.elapsed());
+                }
+            });
+        }
+    });
+    let mut times = times.lock().unwrap_or_else(PoisonError::into_inner);
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+/// A random time below `limit`.
+fn random(chance: &mut Chance, limit: Duration) -> Duration {
+    Duration::from_micros(chance.below(limit.as_micros() as usize) as u64)
+}
+
 fn started(place: &Place, arguments: &[&str]) -> Child {
     let mut command = place.program(CONVO);
     command.args(arguments).env_remove("CONVO_SEED");
@@ -256,8 +283,8 @@ fn started(place: &Place, arguments: &[&str]) -> Child {
     piped.spawn().unwrap()
 }
 
-/// A stream that prints what it has stored; the texts that it told before it was killed.
-fn stream(place: &Place, chance: &mut Chance, number: usize) -> Vec<String> {
+/// A stream that prints each message it has stored. Returns the texts it printed before it was killed.
+fn stream(place: &Place, chance: &mut Chance, number: usize, whole: Duration) -> Vec<String> {
     let mut child = started(place, &["append", "chat", "--stream", "--json"]);
     let (mut stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let reader = std::thread::spawn(move || {
@@ -268,13 +295,13 @@ fn stream(place: &Place, chance: &mut Chance, number: usize) -> Vec<String> {
         });
         texts.collect::<Vec<String>>()
     });
-    let end = Instant::now() + Duration::from_micros(2000 + chance.below(12_000) as u64);
+    let end = Instant::now() + whole / 4 + random(chance, 2 * whole);
     for nth in 0.. {
         let line = format!("{{\"role\":\"user\",\"content\":\"stream {number} message {nth}\"}}\n");
         if Instant::now() > end || stdin.write_all(line.as_bytes()).is_err() {
             break;
         }
-        std::thread::sleep(Duration::from_micros(chance.below(500) as u64));
+        std::thread::sleep(random(chance, whole / 16));
     }
     let _ = child.kill();
     let _ = child.wait();
@@ -283,10 +310,10 @@ fn stream(place: &Place, chance: &mut Chance, number: usize) -> Vec<String> {
 }
 
 /// One message; acknowledged when the process ended with 0 before it was killed.
-fn single(place: &Place, chance: &mut Chance, number: usize) -> Vec<String> {
+fn single(place: &Place, chance: &mut Chance, number: usize, whole: Duration) -> Vec<String> {
     let text = format!("single {number}");
     let mut child = started(place, &["append", "chat", &text]);
-    std::thread::sleep(Duration::from_micros(chance.below(12_000) as u64));
+    std::thread::sleep(random(chance, 2 * whole));
     let _ = child.kill();
     let status = child.wait().unwrap();
     if status.success() { vec![text] } else { Vec::new() }
