@@ -410,16 +410,7 @@ fn nothing_is_missed_in_the_sample_data() {
     let env = Env::new();
     let folder = sample_data::path("wild");
     let mut hits = 0;
-    for word in [
-        "the",
-        "barcode",
-        "Error",
-        "conveyor belt",
-        "file_path",
-        "tool",
-        ": \"",
-        "café",
-    ] {
+    for word in ["barcode", "Error", ": \"", "café"] {
         let found = |arguments: &[&str]| {
             let run = env.run(&[&["search", "-q"], arguments, &[folder.to_str().unwrap()]].concat());
             let mut lines: Vec<String> = run.out().lines().map(str::to_string).collect();
@@ -432,6 +423,6 @@ fn nothing_is_missed_in_the_sample_data() {
         assert!(fast == slow, "{word}");
         hits += fast.len();
     }
-    eprintln!("8 patterns with {hits} matching lines");
+    eprintln!("4 patterns with {hits} matching lines");
     assert!(hits > 1000, "{hits}");
 }
