@@ -79,4 +79,6 @@ formats! {
     Sharegpt,
     /// aichat: a session in YAML.
     Aichat,
+    /// Session traces, for publishing.
+    Sts,
 }

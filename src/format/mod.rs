@@ -51,6 +51,7 @@ pub mod report;
 pub mod request;
 mod sessions;
 mod sharegpt;
+mod sts;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use super::sessions::{Input, SessionReader};
 use super::{
     aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline_roo, codex, continue_ide,
     gemini, gemini_cli, goaitools, goose, jsonl, langchain, markdown, native, opaque, openai_chat,
-    openai_responses, opencode, penguiflow, penguin, pi, picoclaw, sharegpt, vercel_ui,
+    openai_responses, opencode, penguiflow, penguin, pi, picoclaw, sharegpt, sts, vercel_ui,
 };
 use crate::error::{Error, Kind, Result};
 use crate::model::session::Session;
@@ -52,6 +52,7 @@ impl Format {
             Format::ClaudeAiExport => &claude_ai_export::FORM,
             Format::Sharegpt => &sharegpt::FORM,
             Format::Aichat => &aichat::FORM,
+            Format::Sts => &sts::FORM,
         }
     }
 

@@ -180,11 +180,15 @@ pub fn is_before(one: &str, other: &str) -> Option<bool> {
 pub fn later(time: &str, by: Duration) -> Option<String> {
     let moment = time.parse::<Timestamp>().ok()?;
     let moment = moment.checked_add(by).unwrap_or(Timestamp::MAX);
+    Some(to_milliseconds(moment))
+}
+
+fn to_milliseconds(moment: Timestamp) -> String {
     let fraction = match moment.subsec_millisecond() {
         0 => String::new(),
         milliseconds => format!(".{milliseconds:03}"),
     };
-    Some(format!("{}{fraction}Z", moment.strftime("%Y-%m-%dT%H:%M:%S")))
+    format!("{}{fraction}Z", moment.strftime("%Y-%m-%dT%H:%M:%S"))
 }
 
 /// The moment of an RFC 3339 time in seconds since 1970 with their fraction, as other systems keep it.
@@ -225,6 +229,11 @@ pub fn from_digits(seconds: &str) -> Option<String> {
 /// The moment of an RFC 3339 time in milliseconds since 1970.
 pub fn milliseconds(time: &str) -> Option<i64> {
     time.parse::<Timestamp>().ok().map(Timestamp::as_millisecond)
+}
+
+/// A moment in milliseconds since 1970 as RFC 3339 in UTC, with a fraction if it has one; none if no calendar has it.
+pub fn from_milliseconds(milliseconds: i64) -> Option<String> {
+    Some(to_milliseconds(Timestamp::from_millisecond(milliseconds).ok()?))
 }
 
 /// The day of an RFC 3339 time where this program runs (`TZ`): `2026-11-20`.

@@ -14,6 +14,7 @@ mod markdown;
 mod opencode;
 mod pi;
 mod sharegpt;
+mod sts;
 mod vercel_ui;
 
 use crate::env::Env;

@@ -237,6 +237,7 @@ fn an_encrypted_compaction_goes_to_no_other_provider() {
         "goose",
         "continue",
         "sharegpt",
+        "sts",
         "vercel-ui",
         "aichat",
         "markdown",

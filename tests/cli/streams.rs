@@ -105,6 +105,7 @@ fn empty_standard_input_is_an_empty_stream() {
         "continue",
         "vercel-ui",
         "cline-roo",
+        "sts",
     ];
     for format in formats {
         for verb in ["cat", "context", "count"] {

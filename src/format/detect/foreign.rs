@@ -2,21 +2,10 @@
 //! something else. A format that comes to be read takes its row to its own file.
 
 use super::shape::Shape;
-use super::signature::{Content, Signature, has_content};
+use super::signature::{Signature, has_content};
 
 /// One row a format, tested from the top and before the formats that are read.
 pub(super) static KNOWN: &[Signature] = &[
-    Signature {
-        name: "sts",
-        what: "a session trace in the format of a harness (STS)",
-        header: |shape| shape.says("type", "session") && shape.is_text("harness") && shape.is_text("id"),
-        // Entries with an id are those of pi, which may name a harness as well.
-        content: |shape| match shape.says("type", "message") {
-            true => Content::known(!shape.any(&["id", "parentId"])),
-            false => Content::None,
-        },
-        ..Signature::BLANK
-    },
     Signature {
         name: "deepseek-harness",
         what: "a DeepSeek Harness log",

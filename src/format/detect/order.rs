@@ -6,7 +6,8 @@ use super::shape::Shape;
 use super::signature::{Content, Said, Signature, is_own};
 use crate::format::{
     aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline_roo, codex, continue_ide,
-    gemini, gemini_cli, goaitools, goose, langchain, openai_responses, opencode, pi, sharegpt, vercel_ui,
+    gemini, gemini_cli, goaitools, goose, langchain, openai_responses, opencode, pi, sharegpt, sts,
+    vercel_ui,
 };
 use crate::model::json::Dialect;
 
@@ -17,6 +18,7 @@ pub(super) static ORDER: &[&Signature] = &[
     &claude_code::SIGNATURE,
     &codex::SIGNATURE,
     &gemini_cli::SIGNATURE,
+    &sts::SIGNATURE,
     &pi::SIGNATURE,
     &continue_ide::SIGNATURE,
     &opencode::SIGNATURE,

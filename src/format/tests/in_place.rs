@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The formats, and the names of files that are compared by their view after the record stream: what is written of a
 /// session is not line by line what was read.
-const FORMATS: [(Format, Option<&str>); 12] = [
+const FORMATS: [(Format, Option<&str>); 13] = [
     (Format::Aichat, Some("")),
     (Format::ClaudeCode, None),
     // Cline lists the messages that it omits in another file.
@@ -27,15 +27,17 @@ const FORMATS: [(Format, Option<&str>); 12] = [
     (Format::Opencode, None),
     (Format::Pi, None),
     (Format::Sharegpt, None),
+    (Format::Sts, None),
     (Format::VercelUi, None),
 ];
 
 /// Those that the kit reads and writes.
-const ON_KIT: [Format; 5] = [
+const ON_KIT: [Format; 6] = [
     Format::Continue,
     Format::Goose,
     Format::Langchain,
     Format::Opencode,
+    Format::Sts,
     Format::VercelUi,
 ];
 
@@ -218,6 +220,8 @@ fn shown(session: &Session) -> Vec<String> {
 fn same(one: &[u8], other: &[u8]) -> bool {
     let lines = |bytes: &[u8]| -> Vec<Vec<u8>> {
         let lines = bytes
+            .strip_prefix(b"\xef\xbb\xbf")
+            .unwrap_or(bytes)
             .split(|byte| *byte == b'\n')
             .map(|line| line.trim_ascii().to_vec());
         lines.filter(|line| !line.is_empty()).collect()
@@ -227,7 +231,7 @@ fn same(one: &[u8], other: &[u8]) -> bool {
         && ours
             .iter()
             .zip(&theirs)
-            .all(|(one, other)| json::same(one, other));
+            .all(|(one, other)| one == other || json::same(one, other));
     by_line || json::same(one.trim_ascii(), other.trim_ascii())
 }
 

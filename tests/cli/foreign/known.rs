@@ -46,13 +46,6 @@ pub const KNOWN: &[(&str, &str)] = &[
 "#,
     ),
     (
-        "sts",
-        r#"{"type":"session","harness":"h","id":"s","version":2,"cwd":"/w"}
-{"type":"message","message":{"role":"user","content":"Dig."}}
-"#,
-    ),
-    ("sts", "{\"type\":\"session\",\"harness\":\"h\",\"id\":\"s\"}\n"),
-    (
         "grok",
         r#"{"type":"system","content":"You dig."}
 {"type":"user","content":[{"type":"text","text":"Dig."}]}

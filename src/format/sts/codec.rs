@@ -1,0 +1,182 @@
+//! Traces, as the kit reads and writes them: an element for each message.
+
+use super::{NAME, encode};
+use crate::format::Format;
+use crate::format::kit::{Codec, Decoded, Draft, Editor, Layout, SessionInfo, Source, Visible, losses};
+use crate::format::report::{Loss, Report};
+use crate::format::request::draft;
+use crate::format::request::piece::{Said, array, quoted};
+use crate::format::workspace::{Member, Workspace};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::Role;
+use crate::model::session::Session;
+use crate::model::time;
+use crate::model::view::View;
+
+/// Session traces.
+pub struct Trace;
+
+impl Codec for Trace {
+    const FORMAT: Format = Format::Sts;
+    const NAME: &'static str = NAME;
+    const WHAT: &'static str = "a session trace";
+    const LIST: &'static str = "messages";
+    const LINES: bool = true;
+    const LAYOUT: Layout = Layout::Lines;
+    const PLACED: &'static [Member] = &[Member::Directory];
+    type Outline = ();
+
+    fn begins(&self, line: &[u8]) -> bool {
+        json::member(line, "type") == Some(b"\"session\"") && json::member(line, "harness").is_some()
+    }
+
+    fn is_line(&self, line: &[u8]) -> bool {
+        json::member(line, "type").is_some()
+    }
+
+    fn info(&self, about: &[u8]) -> SessionInfo {
+        let get = |name| json::member(about, name);
+        let text = |name| get(name).and_then(json::text).map(String::from);
+        let mut times = ["created_at", "timestamp"].into_iter().filter_map(text);
+        SessionInfo {
+            id: text("id").filter(|id| !id.is_empty()),
+            title: text("name").filter(|name| !name.is_empty()),
+            created: times.find(|time| time::is_rfc3339(time)),
+            workspace: Workspace::new(get("cwd"), None, None),
+            parent: None,
+        }
+    }
+
+    fn outline(&self, _: &[Vec<u8>]) {}
+
+    fn decode(&self, (): &(), _: usize, raw: &[u8]) -> Decoded {
+        match message(raw) {
+            Some(message) => Decoded::Messages(vec![Draft {
+                message,
+                visible: Visible::Whole,
+            }]),
+            None if is_message(raw) => Decoded::Unrecognized,
+            None => Decoded::Passthrough,
+        }
+    }
+
+    fn fault(&self, raw: &[u8]) -> Option<String> {
+        let content = json::member(json::member(raw, "message")?, "content")?;
+        let is_fault = is_message(raw) && !content.starts_with(b"\"");
+        is_fault.then(|| "the content of a message is not a string".to_string())
+    }
+
+    fn id(&self, _: &[u8]) -> Option<String> {
+        None
+    }
+
+    fn time(&self, raw: &[u8]) -> Option<String> {
+        time_of(json::member(raw, "message")?)
+    }
+
+    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+        messages.first().map(|said| encode::element(said, report))
+    }
+}
+
+impl Editor for Trace {
+    type Context = ();
+
+    fn context(&self, _: Option<&[u8]>, _: &Source) {}
+
+    fn new_context(&self, _: &Session, _: &View) {}
+
+    fn has_role(&self, role: Role) -> bool {
+        role != Role::Other
+    }
+
+    fn new_about(&self, session: &Session, _: &View, (): &(), _: Layout) -> ObjectBuilder {
+        let header = session.header();
+        let get = |name: &str| {
+            let found = header.iter().find(|(known, _)| known == name);
+            found.map(|(_, raw)| raw.as_slice())
+        };
+        let harness = get("metadata").and_then(|raw| json::member(raw, "harness"));
+        let format = get("source").and_then(|raw| json::member(raw, "format"));
+        let mut about = ObjectBuilder::default();
+        about
+            .text("type", "session")
+            .raw("harness", harness.or(format).unwrap_or(b"\"convo\""))
+            .raw("id", get("id").unwrap_or(b"\"session\""));
+        for (name, value) in [("name", get("title")), ("created_at", get("created_at"))] {
+            if let Some(value) = value {
+                about.raw(name, value);
+            }
+        }
+        if let Some(directory) = Workspace::of(session).cwd {
+            about.raw("cwd", directory);
+        }
+        about
+    }
+
+    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+        let lost = [Loss::Id, Loss::Usage, Loss::Category, Loss::Name];
+        losses::members(&said.message, said.body, &lost, &[NAME], report);
+    }
+}
+
+fn is_message(raw: &[u8]) -> bool {
+    json::member(raw, "type") == Some(b"\"message\"")
+}
+
+/// The native message of a line; none of a line that is not a message of the format.
+fn message(raw: &[u8]) -> Option<draft::Draft> {
+    let message = json::member(raw, "message").filter(|_| is_message(raw))?;
+    let string = |name| json::member(message, name).filter(|raw: &&[u8]| raw.starts_with(b"\""));
+    let role = string("role").and_then(json::text)?;
+    let content = match json::member(message, "content") {
+        None => b"null",
+        Some(content) => string("content").filter(|text| *text == content)?,
+    };
+    let mut draft = draft::Draft::new(&role);
+    draft.raw("content", content);
+    if let Some(thought) = string("reasoningContent").filter(|text| *text != b"\"\"") {
+        draft.raw("reasoning", array([thinking(thought)]));
+    }
+    let calls = json::member(message, "toolCalls").and_then(|raw| json::elements(raw, Dialect::Strict));
+    let calls: Vec<_> = calls.unwrap_or_default().into_iter().map(call).collect();
+    if !calls.is_empty() {
+        draft.raw("tool_calls", array(calls));
+    }
+    for (own, name) in [("toolCallId", "tool_call_id"), ("model", "model")] {
+        if let Some(value) = string(own) {
+            draft.raw(name, value);
+        }
+    }
+    if let Some(time) = time_of(message) {
+        draft.raw("timestamp", quoted(&time));
+    }
+    Some(draft)
+}
+
+fn thinking(text: &[u8]) -> Vec<u8> {
+    let mut thought = ObjectBuilder::default();
+    thought.text("type", "thinking").raw("text", text);
+    thought.finish()
+}
+
+/// A call. Arguments that are an object, which the format does not allow, are the text of it.
+fn call(raw: &[u8]) -> Vec<u8> {
+    let function = json::member(raw, "function").unwrap_or(b"{}");
+    let arguments = json::member(function, "arguments").unwrap_or(b"\"\"");
+    let arguments = match arguments.starts_with(b"\"") {
+        true => arguments.to_vec(),
+        false => quoted(&String::from_utf8_lossy(arguments)),
+    };
+    draft::call(
+        json::member(raw, "id").unwrap_or(b"null"),
+        json::member(function, "name").unwrap_or(b"\"\""),
+        &arguments,
+    )
+}
+
+/// The time of a message, which the format has in milliseconds.
+fn time_of(message: &[u8]) -> Option<String> {
+    let digits = std::str::from_utf8(json::member(message, "timestamp")?).ok()?;
+    time::from_milliseconds(digits.parse().ok()?)
+}

@@ -1,0 +1,127 @@
+//! A message as an element: all of it is text.
+
+use crate::format::report::{Loss, Report};
+use crate::format::request::contents::{Content, pieces};
+use crate::format::request::media::{Kind, Media};
+use crate::format::request::piece::{Said, array, quoted};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::message::Role;
+use crate::model::time;
+use std::borrow::Cow;
+
+/// The line of a message.
+pub fn element(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
+    let role = match said.message.role() {
+        Role::Developer => Cow::Borrowed("system"),
+        _ => said.message.role_name(),
+    };
+    let mut message = ObjectBuilder::default();
+    message
+        .text("role", &role)
+        .raw("content", content(said.message.content, report));
+    let thoughts: Vec<_> = said
+        .reasoning()
+        .into_iter()
+        .filter_map(|part| thought(part, report))
+        .collect();
+    if !thoughts.is_empty() {
+        message.text("reasoningContent", &thoughts.join("\n\n"));
+    }
+    let calls: Vec<_> = said.calls().into_iter().map(|raw| call(raw, report)).collect();
+    if !calls.is_empty() {
+        message.raw("toolCalls", array(calls));
+    }
+    if let Some(id) = said.message.tool_call_id {
+        message.raw("toolCallId", id);
+    }
+    if let Some(time) = said.message.timestamp() {
+        let milliseconds = time::milliseconds(&time);
+        let written = milliseconds.and_then(time::from_milliseconds);
+        let is_exact = written.is_some_and(|written| time::moment(&written) == time::moment(&time));
+        report.lose(Loss::Timestamp, u64::from(!is_exact));
+        if let Some(milliseconds) = milliseconds {
+            message.raw("timestamp", milliseconds.to_string());
+        }
+    }
+    if let Some(model) = json::member(said.body, "model") {
+        message.raw("model", model);
+    }
+    let refusal = json::member(said.body, "refusal").is_some_and(|raw| raw != b"null");
+    report.lose(Loss::Part, u64::from(refusal));
+    let mut element = ObjectBuilder::default();
+    element.text("type", "message").raw("message", message.finish());
+    element.finish()
+}
+
+/// The texts of a content with a blank line between them.
+fn content(raw: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
+    let mut texts = Vec::new();
+    for piece in pieces(raw) {
+        match piece {
+            Content::Text(text) if texts.is_empty() && raw == Some(text) => return text.to_vec(),
+            Content::Text(text) => texts.extend(json::text(text).map(Cow::into_owned)),
+            Content::Other(part) => {
+                let media = Media::of(part);
+                report.lose(
+                    if media.is_some() {
+                        Loss::Attachment
+                    } else {
+                        Loss::Part
+                    },
+                    1,
+                );
+                texts.extend(media.map(|media| placeholder(&media)));
+            }
+        }
+    }
+    quoted(&texts.join("\n\n"))
+}
+
+fn placeholder(media: &Media<'_>) -> String {
+    match (media.kind, &media.name) {
+        (Kind::Image, _) => "[image]".to_string(),
+        (Kind::Audio, _) => "[audio]".to_string(),
+        (Kind::File, Some(name)) => format!("[file {name}]"),
+        (Kind::File, None) => "[file]".to_string(),
+    }
+}
+
+/// The text of a thought; none of one that is encrypted.
+fn thought<'t>(part: &'t [u8], report: &mut Report) -> Option<Cow<'t, str>> {
+    let member = |name| json::member(part, name);
+    let signs = ["signature", "encrypted_content", "thoughtSignature", "data"];
+    let is_signed = signs.iter().any(|name| member(name).is_some());
+    report.lose(Loss::Signature, u64::from(is_signed));
+    let text = member("text").or(member("thinking")).and_then(json::text);
+    let text = text.or_else(|| summary(part)).filter(|text| !text.is_empty());
+    report.lose(Loss::Reasoning, u64::from(text.is_none()));
+    text
+}
+
+/// The summary of an encrypted thought.
+fn summary(part: &[u8]) -> Option<Cow<'_, str>> {
+    let texts = pieces(json::member(part, "summary"))
+        .into_iter()
+        .filter_map(|piece| match piece {
+            Content::Text(raw) => json::text(raw),
+            Content::Other(raw) => json::member(raw, "text").and_then(json::text),
+        });
+    Some(Cow::Owned(texts.collect::<Vec<_>>().join("\n\n")))
+}
+
+/// A call; arguments that are not a string are the text of them.
+fn call(raw: &[u8], report: &mut Report) -> Vec<u8> {
+    let function = json::member(raw, "function").or_else(|| json::member(raw, "custom"));
+    let function = function.unwrap_or(b"{}");
+    let own = json::member(function, "arguments");
+    let arguments = own.or_else(|| json::member(function, "input"));
+    report.lose(Loss::Arguments, u64::from(own.is_none()));
+    let mut built = ObjectBuilder::default();
+    built
+        .raw("name", json::member(function, "name").unwrap_or(b"\"\""))
+        .raw("arguments", arguments.unwrap_or(b"\"\""));
+    let mut call = ObjectBuilder::default();
+    call.raw("id", json::member(raw, "id").unwrap_or(b"\"\""))
+        .raw("function", built.finish());
+    call.finish()
+}

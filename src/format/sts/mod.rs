@@ -1,0 +1,72 @@
+//! Session traces (STS), the format in which sessions are published: a header with the name of the harness, then a
+//! message per line in an envelope.
+//!
+//! A line of another type is a passthrough record. A message without a role, or with a content that is not text, is damage.
+//! Every member that the record stream has no place for is in the residue of its message; those of the header are in
+//! `metadata.sts.session`.
+
+mod codec;
+mod encode;
+#[cfg(test)]
+mod tests;
+
+use super::detect::{Content, Signature};
+use super::kit;
+use super::report::Loss;
+use super::{Form, Holds, Reading};
+use codec::Trace;
+
+/// These traces, as a format.
+pub const FORM: Form = Form {
+    name: NAME,
+    about: "session trace (STS), for publishing",
+    ending: ".jsonl",
+    read: Reading::Sessions(|input| kit::open(&Trace, input)),
+    holds: Holds::One,
+    model: Some("MODEL"),
+    write: Some(|session, view, purpose, out, report| {
+        kit::write(&Trace, session, view, purpose, out, report)
+    }),
+    back: Some(|sessions, out, report| kit::back(&Trace, sessions, out, report)),
+    loses: &[
+        Loss::Id,
+        Loss::Timestamp,
+        Loss::Usage,
+        Loss::Reasoning,
+        Loss::Signature,
+        Loss::Arguments,
+        Loss::Attachment,
+        Loss::Part,
+        Loss::Name,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Summary,
+        Loss::Message,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
+    note: "Images and files become placeholders. Redact a session before you publish it: convo redact.",
+    ..Form::BLANK
+};
+
+/// The word under which residues are kept.
+const NAME: &str = "sts";
+
+/// What a trace looks like.
+pub(super) const SIGNATURE: Signature = Signature {
+    name: NAME,
+    what: "a session trace (STS)",
+    header: |shape| shape.says("type", "session") && shape.is_text("harness") && shape.is_text("id"),
+    // Entries with an id are those of pi, which may name a harness as well.
+    content: |shape| match shape.says("type", "message") {
+        true => {
+            let message = shape.object("message");
+            let is_known =
+                message.is_text("role") && message.get("content").is_none_or(|raw| raw.starts_with(b"\""));
+            Content::known(is_known && !shape.any(&["id", "parentId"]))
+        }
+        false => Content::None,
+    },
+    ..Signature::BLANK
+};
