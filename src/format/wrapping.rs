@@ -1,4 +1,4 @@
-//! What a document may be wrapped in: gzip, zstd, base64, or gzip in base64. What it holds is read, and written back in
+//! Containers of a document: gzip, zstd, base64, or gzip in base64. What it holds is read, and written back in
 //! the same wrapping.
 
 use super::{base64, gzip, zstd};
@@ -76,12 +76,12 @@ impl Wrapped {
         }))
     }
 
-    /// What it holds.
+    /// Its content.
     pub fn inner(&self) -> &[u8] {
         &self.inner
     }
 
-    /// The bytes of a document that takes the place of what it holds; as they came, when it is the same.
+    /// The bytes of a document that replaces its content; unchanged if the content is the same.
     pub fn with(&self, inner: &[u8]) -> Vec<u8> {
         if inner == self.inner {
             return self.outer.clone();

@@ -4,7 +4,7 @@ use super::retention::{DAY, Retention};
 use serde_json::Value;
 use std::path::Path;
 
-/// What holds if no settings file says otherwise.
+/// The default if no settings file overrides it.
 const DEFAULT: i64 = 30;
 
 /// How long sessions are kept: the smallest value in any settings file counts.

@@ -15,7 +15,7 @@ use std::time::SystemTime;
 pub struct Transcript {
     /// The file.
     pub path: PathBuf,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// The id of its session; none if a record has to say it, or if the file has many sessions.
     pub id: Option<String>,
@@ -30,7 +30,7 @@ pub struct Transcript {
 /// Why pipes and devices are not read.
 pub(super) const IRREGULAR: &str = "not a regular file";
 
-/// What is in a home.
+/// The contents of a home.
 #[derive(Debug, Default)]
 pub struct Files {
     /// Files of sessions, sorted by path.
@@ -69,7 +69,7 @@ impl Home {
             }
         }
         problems.sort();
-        // What is below a path that cannot be read says nothing new.
+        // Errors below an unreadable path add nothing.
         problems.dedup_by(|(path, _), (above, _)| path.starts_with(above));
         Files {
             transcripts,
@@ -97,7 +97,7 @@ impl Home {
     }
 }
 
-/// The name of a file up to its first extension that says how it is kept.
+/// The name of a file up to its first extension of a container.
 fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(".zst").unwrap_or(&name);

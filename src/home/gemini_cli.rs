@@ -23,7 +23,7 @@ pub fn retention(config: &Path) -> Option<Retention> {
     })
 }
 
-/// The project of a session: what its directory says, else the known project whose hash is the directory's name.
+/// The project of a session: the one that its directory records, else the known project whose hash is the directory's name.
 pub fn project(transcript: &Path, known: &dyn Fn() -> Vec<String>) -> Option<String> {
     let mut folder = transcript.parent()?;
     while folder.file_name()? != "chats" {

@@ -1,4 +1,4 @@
-//! What the indexes of a home say of its sessions: titles and projects.
+//! The indexes of a home: titles and projects of its sessions.
 
 use super::claude_code::read;
 use super::gemini_cli;
@@ -15,7 +15,7 @@ pub struct Index {
 }
 
 impl Index {
-    /// What the indexes of a home say.
+    /// The entries of the indexes of a home.
     pub fn of(home: &Home) -> Index {
         let mut index = Index::default();
         match home.program.name {

@@ -1,4 +1,4 @@
-//! The places where other programs keep their sessions: what there is, by the environment and the disk alone. Nothing in
+//! The places where other programs keep their sessions, found by the environment and the disk alone. Nothing in
 //! them is changed, and no program is started.
 
 mod bundle;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Editors of the family of Visual Studio Code.
 const EDITORS: [&str; 5] = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
 
-/// What the environment says.
+/// The variables of the environment.
 pub struct Environment<'e> {
     /// The value of a variable.
     pub variable: &'e dyn Fn(&str) -> Option<OsString>,

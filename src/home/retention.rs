@@ -13,7 +13,7 @@ pub struct Retention {
     pub seconds: i64,
     /// The setting that changes it.
     pub setting: &'static str,
-    /// What the setting says; none: the default applies.
+    /// The value of the setting; none: the default applies.
     pub value: Option<String>,
     /// The time that counts: `mtime` of the file, or `lastUpdated` of the session.
     pub by: &'static str,

@@ -1,4 +1,4 @@
-//! What the settings of a home say.
+//! The settings of a home.
 
 use super::places::Home;
 use super::retention::Retention;

@@ -1,4 +1,4 @@
-//! The table of programs: where each keeps its sessions, and what a session is there.
+//! The table of programs: where each keeps its sessions, and in which files.
 
 use crate::format::Format;
 
@@ -13,9 +13,9 @@ pub struct Program {
     pub format: Option<Format>,
     /// Where its home may be, the first that applies before the others.
     pub(super) places: &'static [Place],
-    /// What the files of sessions are called, below the home.
+    /// The names of session files, below the home.
     pub(super) layout: &'static [(Kind, &'static str)],
-    /// What the id of a session is.
+    /// The source of a session's id.
     pub(super) id: Id,
     /// What else belongs to a session.
     pub(super) sidecars: &'static [Beside],
@@ -46,7 +46,7 @@ pub(super) enum Base {
     Here,
 }
 
-/// What a file in a home is.
+/// The kind of a file in a home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A session.
@@ -59,7 +59,7 @@ pub enum Kind {
     Database,
 }
 
-/// What the id of a session is.
+/// The source of a session's id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Id {
     /// The name of the file without its extension.
@@ -70,7 +70,7 @@ pub(super) enum Id {
     Uuid,
     /// The name of the directory.
     Directory,
-    /// What the record says.
+    /// The value in the record.
     Record,
     /// The time at which the session begins: one file has many.
     Time,

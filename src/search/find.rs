@@ -11,7 +11,7 @@ use crate::model::view::{Item, View};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-/// What is searched.
+/// The query.
 #[derive(Clone, Debug)]
 pub struct Query {
     /// The pattern.
@@ -22,7 +22,7 @@ pub struct Query {
     pub roles: Vec<String>,
     /// Tools, one of which the message calls or answers; empty: any message.
     pub tools: Vec<String>,
-    /// Only what a model would receive.
+    /// Only the view that a model would receive.
     pub live: bool,
     /// Lines around each match, within the same text.
     pub around: usize,
@@ -100,7 +100,7 @@ struct Search<'q> {
 pub fn find(session: &Session, query: &Query, most: usize) -> Vec<Found> {
     let mut search = Search {
         query,
-        // What is hidden is not counted.
+        // Hidden messages are not counted.
         left: if query.live { usize::MAX } else { most },
         tools: HashMap::new(),
         found: Vec::new(),

@@ -1,4 +1,4 @@
-//! Search in the text of sessions: patterns, the bytes that decide what is decoded, and the lines that match.
+//! Search in the text of sessions: patterns, the bytes that decide whether an input is decoded, and the lines that match.
 
 mod find;
 mod literal;

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 /// Bytes that are read at once.
 const CHUNK: usize = 256 * 1024;
 
-/// What the undecoded bytes of every match contain; nothing, so that everything is decoded, if a pattern requires too
+/// Bytes that the undecoded form of every match contains; none, so that everything is decoded, if a pattern requires too
 /// little.
 #[derive(Clone, Debug, Default)]
 pub struct Prefilter {
@@ -62,7 +62,7 @@ impl Prefilter {
         self.regex.as_ref().is_none_or(|regex| regex.is_match(bytes))
     }
 
-    /// Whether what is left of an input may contain a match.
+    /// Whether the rest of an input may contain a match.
     pub fn may_match_rest(&self, input: &mut (impl Read + ?Sized)) -> io::Result<bool> {
         let Some(regex) = &self.regex else { return Ok(true) };
         let mut buffer = vec![0; CHUNK + self.longest];

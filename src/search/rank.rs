@@ -38,7 +38,7 @@ struct Candidate {
     tally: Tally,
 }
 
-/// What is counted of one session.
+/// The term counts of one session.
 #[derive(Clone, Debug)]
 pub struct Counted {
     whole: Tally,

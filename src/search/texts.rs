@@ -1,4 +1,4 @@
-//! What a person sees of a message: its text, reasoning, calls and results. Never ids, signatures or encoded data.
+//! The texts of a message that a person sees: its text, reasoning, calls and results. Never ids, signatures or encoded data.
 
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Part as Content, Role};
@@ -6,7 +6,7 @@ use crate::model::message::{Message, Part as Content, Role};
 /// A kind of text in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Part {
-    /// What was said.
+    /// Text of the message.
     Text,
     /// Reasoning of a model.
     Reasoning,

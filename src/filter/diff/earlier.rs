@@ -1,4 +1,4 @@
-//! What a session was before an event.
+//! The state of a session before an event.
 
 use crate::model::session::{Class, Session};
 use crate::model::view::View;

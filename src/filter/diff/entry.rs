@@ -14,7 +14,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 pub struct Entry<'v> {
     /// Its id: the one that the line carries, or the one derived from it.
     pub id: Option<String>,
-    /// The line in the input; none for what a compaction put in.
+    /// The line in the input; none for records that a compaction added.
     pub line: Option<u64>,
     /// Its role as written; `summary` for a summary.
     pub role: Cow<'v, str>,

@@ -117,7 +117,7 @@ fn steps(a: &[Entry<'_>], b: &[Entry<'_>]) -> Vec<Step> {
     steps
 }
 
-/// Members of the headers that differ, of two sessions of one id. What says where a copy comes from is not compared.
+/// Members of the headers that differ, of two sessions of one id. The origin of a copy is not compared.
 fn members(a: &Session, b: &Session) -> Vec<String> {
     let id = |session: &Session| session.header_text("id");
     if id(a).is_none() || id(a) != id(b) {

@@ -14,7 +14,7 @@ const EACH_WITH_EACH: usize = 4096;
 /// How far a counterpart is looked for in a larger gap.
 const NEAR: usize = 64;
 
-/// What was found: pairs in an order that both sides have, and pairs that are elsewhere.
+/// Pairs in an order that both sides share, and pairs that moved.
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
     /// Both places rise.

@@ -1,4 +1,4 @@
-//! What one side of a comparison says and the other does not: rules, decisions, paths, commands, errors, figures, dates,
+//! Facts that one side of a comparison has and the other lacks: rules, decisions, paths, commands, errors, figures, dates,
 //! addresses, identifiers and open questions. They are known by their form, without a model.
 
 mod scan;
@@ -16,12 +16,12 @@ use std::collections::HashMap;
 use tool::About;
 use unicode_normalization::UnicodeNormalization;
 
-/// What a fact is.
+/// The kind of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// A standing instruction.
     Rule,
-    /// A sentence that says what was decided.
+    /// A sentence that states a decision.
     Decision,
     /// A question that nobody answered.
     Question,
@@ -29,7 +29,7 @@ pub enum Kind {
     Path,
     /// A command that was run.
     Command,
-    /// How a call failed: its code, and the line that says why.
+    /// How a call failed: its code, and the line that gives the reason.
     Error,
     /// A number with its unit.
     Figure,
@@ -76,18 +76,18 @@ impl Kind {
 /// A fact that the first side says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// Its text.
     pub text: String,
-    /// The first message that says it, by its place.
+    /// The place of the first message that has it.
     pub at: usize,
-    /// Whether the second side says it too.
+    /// Whether the second side has it too.
     pub kept: bool,
 }
 
 impl Fact {
-    /// What is searched for on the other side: of an error the line, since its code is written in many ways.
+    /// The text to search for on the other side: of an error the line, since its code is written in many ways.
     fn searched(&self) -> &str {
         match self.kind {
             Kind::Error => self.text.split_once(": ").map_or(&self.text, |(_, line)| line),
@@ -130,7 +130,7 @@ const SENTENCE: std::ops::RangeInclusive<usize> = 12..=400;
 /// Most characters of a command and of the line of an error: a summary quotes no more of them.
 const QUOTED: usize = 120;
 
-/// The facts of `a`, each kind in the order of the messages, and whether `b` says them.
+/// The facts of `a`, each kind in the order of the messages, and whether `b` has them.
 pub fn facts(session: &Session, a: &[Entry<'_>], b: &[Entry<'_>]) -> Vec<Fact> {
     let mut found = Found::new(place(session));
     for (at, entry) in a.iter().enumerate() {
@@ -310,7 +310,7 @@ impl Found {
     }
 }
 
-/// Whether nobody answers what is asked here: the other side does not speak afterwards.
+/// Whether a question is unanswered: the other side does not speak afterwards.
 fn is_open(at: usize, entry: &Entry<'_>, all: &[Entry<'_>]) -> bool {
     let other = match entry.role.as_ref() {
         "user" => "assistant",

@@ -25,7 +25,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// What is around a word and no part of it.
+/// Characters around a word that are not part of it.
 const AROUND: [char; 17] = [
     '`', '"', '\'', '(', ')', '[', ']', '{', '}', '<', '>', ',', ';', '!', '?', '*', '\u{2026}',
 ];
@@ -56,7 +56,7 @@ pub(super) fn scan(text: &str, found: &mut impl FnMut(Kind, &str)) {
     }
 }
 
-/// A word without what is around it, and without the end of a sentence.
+/// A word without the characters around it, and without the end of a sentence.
 fn bare(word: &str) -> &str {
     let word = word.trim_matches(AROUND);
     word.trim_end_matches(['.', ':', ',']).trim_end_matches(AROUND)

@@ -1,4 +1,4 @@
-//! What a list shows of a session: its title, counts, links and origin.
+//! The overview of a session in a list: its title, counts, links and origin.
 
 mod encoded;
 mod title;
@@ -41,7 +41,7 @@ pub struct Overview {
     pub continued_from: Option<String>,
     /// The sessions that continue this one.
     pub continued_to: Vec<String>,
-    /// What the header says of the chain.
+    /// The links of the header.
     pub chain: ChainFacts,
     /// The kind of lineage: `branch`, `sidechain`, `fork`, `child`, `split`.
     pub lineage: Option<String>,

@@ -133,7 +133,7 @@ fn first_line(text: &str) -> Option<&str> {
     text.lines().map(str::trim).find(|line| !line.is_empty())
 }
 
-/// What a person wrote in a message.
+/// The text that a person wrote in a message.
 fn question(text: &str) -> Option<&str> {
     let mut rest = text.trim();
     if let Some(at) = rest.find(REQUEST) {

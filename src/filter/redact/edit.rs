@@ -6,7 +6,7 @@ use std::ops::Range;
 /// A secret that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Secret {
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// How certain that is.
     pub level: Level,
@@ -14,7 +14,7 @@ pub struct Secret {
     pub length: usize,
     /// SHA-256 of the value, in hexadecimal digits.
     pub sha256: String,
-    /// What it was encoded in, the outermost first: `json`, `percent`, `base64`.
+    /// Its encodings, the outermost first: `json`, `percent`, `base64`.
     pub layers: Vec<&'static str>,
 }
 
@@ -25,7 +25,7 @@ impl Secret {
     }
 }
 
-/// A place in a text, and what is put there.
+/// A place in a text, and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
     /// The bytes that are replaced.

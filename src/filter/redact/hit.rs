@@ -8,7 +8,7 @@ use std::ops::Range;
 pub struct Hit {
     /// Its bytes in the text.
     pub range: Range<usize>,
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// How certain that is.
     pub level: Level,

@@ -1,11 +1,11 @@
-//! What a finding is, and how certain.
+//! The kinds of findings, and their certainty.
 
 /// How certain a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Its shape alone proves it.
     Definite,
-    /// A word next to it says so.
+    /// A word next to it suggests it.
     Likely,
     /// Personal data, which is looked for on request.
     Personal,

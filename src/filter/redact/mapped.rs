@@ -1,4 +1,4 @@
-//! A text that was decoded, with the place of each of its bytes in what it was decoded from.
+//! A decoded text, with the source position of each of its bytes.
 
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ impl Mapped {
         self.places[range.start]..self.places[range.end]
     }
 
-    /// What a JSON string says, of what is between its quotes.
+    /// The text of a JSON string, from the bytes between its quotes.
     pub fn json(raw: &str) -> Mapped {
         let mut mapped = Mapped::default();
         let mut at = 0;

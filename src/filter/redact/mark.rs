@@ -1,4 +1,4 @@
-//! What is put in the place of a secret: `[REDACTED:github-token:1f0c93a2]`, equal for equal values in every file.
+//! The marker that replaces a secret: `[REDACTED:github-token:1f0c93a2]`, equal for equal values in every file.
 
 use super::kind::{Kind, is_guessable};
 use sha2::{Digest, Sha256};

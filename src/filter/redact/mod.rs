@@ -36,7 +36,7 @@ const LAYERS: usize = 6;
 /// Longer runs of Base64 are decoded only when they begin with text.
 const LONG_RUN: usize = 4096;
 
-/// What is looked for, and what is put in its place.
+/// The values to find, and their replacements.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The least certain findings that count: [`Level::Definite`] or [`Level::Likely`].
@@ -85,7 +85,7 @@ pub struct Finding {
     pub pointer: String,
     /// The bytes of that string, decoded, or of the line.
     pub range: Range<usize>,
-    /// What it is.
+    /// The kind.
     pub secret: Secret,
 }
 
@@ -94,11 +94,11 @@ pub struct Finding {
 pub struct Outcome {
     /// The new bytes; none when nothing was found.
     pub bytes: Option<Vec<u8>>,
-    /// What was found, in order.
+    /// The findings, in order.
     pub findings: Vec<Finding>,
 }
 
-/// What is known of an input so far.
+/// The state of an input so far.
 #[derive(Debug, Default)]
 struct State {
     /// Numbers of values that can be guessed, by first appearance.
@@ -187,7 +187,7 @@ fn is_json(text: &str) -> bool {
         && value_end(bytes, start, Dialect::Strict).is_ok_and(|end| skip_space(bytes, end) == bytes.len())
 }
 
-/// One search, with what it remembers.
+/// One search and its state.
 struct Scan<'s> {
     options: &'s Options,
     state: &'s mut State,
@@ -247,7 +247,7 @@ impl Scan<'_> {
         edits
     }
 
-    /// Adds the hits that are wanted and do not overlap what is there.
+    /// Adds the requested hits that do not overlap earlier ones.
     fn add(&mut self, text: &str, hits: Vec<Hit>, edits: &mut Vec<Edit>) {
         for hit in settle(hits) {
             if is_free(edits, &hit.range) {

@@ -6,7 +6,7 @@ use super::proof::{is_iban, is_luhn};
 use std::net::Ipv4Addr;
 use std::ops::Range;
 
-/// Finds what is asked for.
+/// Finds the requested kinds of personal data.
 pub fn find(text: &str, wanted: &dyn Fn(Kind) -> bool, found: &mut Vec<Hit>) {
     let mut add = |kind: Kind, ranges: Vec<Range<usize>>| {
         found.extend(

@@ -67,7 +67,7 @@ pub const SECRETS: [&str; 30] = [
     "\u{30c8}\u{30fc}\u{30af}\u{30f3}",
 ];
 
-/// Names of what is public, although it is long and mixed.
+/// Names of values that are public, although they are long and mixed.
 const PUBLIC: [&str; 8] = [
     "checksum",
     "integrity",
@@ -118,7 +118,7 @@ pub fn find(text: &str, found: &mut Vec<Hit>) {
     }
 }
 
-/// What a member of an object is, by its name and its whole text.
+/// The meaning of a member of an object, by its name and its whole text.
 pub fn member(name: &str, text: &str) -> Option<Hit> {
     let word = searcher()?.find_iter(name).last()?;
     let is_password = word.pattern().as_usize() < PASSWORDS.len();

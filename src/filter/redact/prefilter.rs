@@ -4,7 +4,7 @@ use super::{forms, place, shapes};
 use aho_corasick::AhoCorasick;
 use std::sync::OnceLock;
 
-/// What the finders look for beside prefixes and words.
+/// Characters that the finders look for beside prefixes and words.
 const OTHERS: [&str; 8] = [
     "-----BEGIN ",
     "eyJ",
@@ -45,7 +45,7 @@ fn words() -> Option<&'static AhoCorasick> {
     WORDS.get_or_init(build).as_ref()
 }
 
-/// Whether what a JSON string says may hold a secret, as it is written between its quotes.
+/// Whether a JSON string may hold a secret, from its encoded text between the quotes.
 pub fn may_hold(raw: &str) -> bool {
     let mut found = Vec::new();
     exact().is_none_or(|exact| exact.is_match(raw)) || words().is_none_or(|words| words.is_match(raw)) || {
@@ -54,7 +54,7 @@ pub fn may_hold(raw: &str) -> bool {
     }
 }
 
-/// Whether the name of a member says that its value is a secret.
+/// Whether the name of a member marks its value as a secret.
 pub fn may_name(name: &str) -> bool {
     words().is_none_or(|words| words.is_match(name))
 }
@@ -65,7 +65,7 @@ fn encoded(prefix: &str) -> Vec<String> {
         let padded = [&[0u8; 2][..offset], prefix.as_bytes()].concat();
         let style = crate::format::base64::Style::PLAIN;
         let digits = crate::format::base64::encode(&padded, &style);
-        // Digits that depend on what is before or behind the prefix.
+        // Digits that depend on the characters before or after the prefix.
         let first = [0, 2, 3][offset];
         let last = padded.len() * 8 / 6;
         let digits = String::from_utf8_lossy(digits.get(first..last).unwrap_or_default()).into_owned();

@@ -59,7 +59,7 @@ struct Shape {
     check: Check,
 }
 
-/// What a match must satisfy as well.
+/// A further condition on a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Check {
     Nothing,
@@ -227,7 +227,7 @@ fn end(shape: &Shape, text: &str, start: usize, behind: usize) -> Option<(Level,
             }
         }
     }
-    // What goes on is something else, such as a longer hash or name.
+    // A longer run of characters is something else, such as a hash or a name.
     let goes_on = |set: Set| bytes.get(at).is_some_and(|byte| set.has(*byte) && *byte != b'/');
     if last.is_some_and(goes_on) {
         return None;

@@ -57,7 +57,7 @@ fn a_secret_is_found_in_every_layer() {
             !after.contains(&GITHUB[10..30]) && !after.contains(&percent[10..30]),
             "{after}"
         );
-        // What is redacted is found no more.
+        // Redacted values are not found again.
         assert_eq!(redact(&after).1, Vec::<Kind>::new(), "{after}");
         if text.starts_with('{') {
             serde_json::from_str::<serde_json::Value>(&after).unwrap();

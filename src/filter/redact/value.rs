@@ -1,4 +1,4 @@
-//! What is not a secret, although it is where one could be: placeholders, references, code, examples.
+//! Values that are not secrets although they look like secrets: placeholders, references, code, examples.
 
 use super::proof::{classes, entropy};
 
@@ -30,7 +30,7 @@ fn has_run(bytes: &[u8], length: usize) -> bool {
         .any(|run| run.len() >= length)
 }
 
-/// Whether a value stands for another one, or is code: `$VAR`, `{{ x }}`, `<token>`, `process.env.X`, `config.get(..)`.
+/// Whether a value refers to another one, or is code: `$VAR`, `{{ x }}`, `<token>`, `process.env.X`, `config.get(..)`.
 pub fn is_reference(value: &str) -> bool {
     const BEGINNINGS: [&str; 9] = ["$", "{{", "<", "%(", "#{", "@", "&", "[REDACTED", "..."];
     const PARTS: [&str; 10] = [

@@ -10,7 +10,7 @@ use std::ops::Range;
 /// Deeper values are scanned as text.
 const DEEPEST: usize = 200;
 
-/// Members whose text is no text: pairs hold by them, or a program verifies them.
+/// Members whose text is not prose: pairs are matched by them, or a program verifies them.
 const KEPT: [&str; 22] = [
     "id",
     "type",
@@ -51,7 +51,7 @@ pub struct Placed {
     pub end: usize,
 }
 
-/// Goes through a complete and valid JSON value.
+/// Walks a complete and valid JSON value.
 pub struct Walk<'t, 'w, 's> {
     text: &'t str,
     scan: &'w mut Scan<'s>,
@@ -61,7 +61,7 @@ pub struct Walk<'t, 'w, 's> {
     is_element: bool,
 }
 
-/// What a value left behind.
+/// The result of a value.
 struct Left {
     range: Range<usize>,
     /// Its text changes and it is signed.

@@ -83,7 +83,7 @@ pub fn unread(home: &Home, has_database: bool) -> Option<String> {
     }
 }
 
-/// Reports in one line which homes are not read, and why; `what` is what is not done.
+/// Reports in one line which homes are not read, and why; `what` names the skipped work.
 pub fn report_unread(context: &Context, unread: &[(&str, String)], what: &str) {
     let homes: Vec<String> = unread
         .iter()

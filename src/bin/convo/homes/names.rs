@@ -1,4 +1,4 @@
-//! Names of sessions in homes: what they mean.
+//! Names of sessions in homes, and their resolution.
 
 use super::{HomeSession, all, clock, listings, own_name};
 use crate::context::{Context, named};
@@ -29,7 +29,7 @@ struct Candidate {
     updated: i64,
 }
 
-/// What a name of a session in a home means; none if the text is not such a name.
+/// The meaning of the name of a session in a home; none if the text is not such a name.
 ///
 /// # Errors
 /// [`Kind::NotFound`] for no session or several, with candidates; [`Kind::Data`] if its format is not read.

@@ -17,11 +17,11 @@ pub struct Part {
     pub overview: Overview,
     /// The title: the whole question if there is no other.
     pub title: Option<String>,
-    /// What it is beside the session before it.
+    /// Its relation to the session before it.
     pub aside: Option<Aside>,
 }
 
-/// The sessions in a file. A torn last line is no damage here: the program may be writing it.
+/// The sessions in a file. A truncated last line is not damage here: the program may be writing it.
 pub fn parts(path: &Path, format: Option<Format>) -> Result<Vec<Part>> {
     let mut parts = Vec::new();
     let mut report = Report::default();
@@ -41,7 +41,7 @@ pub fn parts(path: &Path, format: Option<Format>) -> Result<Vec<Part>> {
         true
     });
     read.map_err(|error| named(error, &path_name(path)))?;
-    // Records that are no messages have times, too.
+    // Records that are not messages have times, too.
     let own = parts.iter_mut().rfind(|part| part.aside.is_none());
     if let (Some(last), Some(newest)) = (own, newest_time(path)) {
         let own = last.overview.updated.as_deref();
@@ -55,7 +55,7 @@ pub fn parts(path: &Path, format: Option<Format>) -> Result<Vec<Part>> {
 /// So much of the end of a file is read for a time.
 const TAIL: u64 = 16 * 1024;
 
-/// The time of the last record of a log, if it says one.
+/// The time of the last record of a log, if it has one.
 fn newest_time(path: &Path) -> Option<String> {
     if path.extension()? != "jsonl" {
         return None;

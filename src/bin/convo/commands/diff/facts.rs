@@ -1,4 +1,4 @@
-//! The list of facts that one side says and the other does not.
+//! The list of facts that one side has and the other lacks.
 
 use super::{Diff, FailOn};
 use crate::context::Context;

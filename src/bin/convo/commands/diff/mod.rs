@@ -1,4 +1,4 @@
-//! `diff`: what differs between two sessions, or between a session and what it was before a change.
+//! `diff`: the differences between two sessions, or between a session and its state before a change.
 
 mod facts;
 mod git;
@@ -23,7 +23,7 @@ use convo::model::view::View;
 /// Messages are paired by id if the sessions share ids, otherwise by content, so sessions of different formats can be
 /// compared. Ids, times and metadata of messages are not compared. Status 0: equal; 1: different.
 ///
-/// --dropped lists what A says and B no longer says: standing instructions, decisions, open questions, paths, commands,
+/// --dropped lists the content of A that B lacks: standing instructions, decisions, open questions, paths, commands,
 /// errors, figures, dates, addresses and identifiers, recognized by their form.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
@@ -60,7 +60,7 @@ pub struct Diff {
     /// Print one row per role and tool
     #[arg(long, conflicts_with = "dropped", help_heading = "Output")]
     stat: bool,
-    /// List what A says and B no longer says
+    /// List the content of A that B lacks
     #[arg(long, help_heading = "Dropped facts")]
     dropped: bool,
     /// List the facts that were kept, too
@@ -145,7 +145,7 @@ impl Run for Diff {
 }
 
 impl Diff {
-    /// The sessions of one input and what they were.
+    /// The sessions of one input and their earlier states.
     fn with_itself(&self, context: &Context, operand: &str) -> anyhow::Result<Vec<(Side, Side)>> {
         let mut pairs = Vec::new();
         for now in self.read(context, operand)? {

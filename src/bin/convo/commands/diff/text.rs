@@ -277,7 +277,7 @@ fn spans(all: &[usize]) -> String {
     spans.collect::<Vec<_>>().join(",")
 }
 
-/// The first line that says something, or the first call.
+/// The first line with text, or the first call.
 fn beginning(entry: &Entry<'_>) -> String {
     let text = entry.text();
     let calls = entry.field("tool_calls");

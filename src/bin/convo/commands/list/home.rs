@@ -9,7 +9,7 @@ use crate::terminal::time_format::machine;
 use convo::filter::overview::{Title, TitleSource};
 use convo::home::{Kind as FileKind, WEEK};
 
-/// What is known of a session in a home.
+/// A session in a home, as far as its indexes and its file describe it.
 pub struct Facts {
     /// The name by which commands read it.
     pub name: String,

@@ -383,7 +383,7 @@ impl List {
         rows
     }
 
-    /// The sessions of a directory, of whatever system, those in directories in it too. What is no session is passed
+    /// The sessions of a directory, of any system, and those in its subdirectories. Other files are passed
     /// over.
     fn folder(
         &self,

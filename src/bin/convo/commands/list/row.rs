@@ -74,7 +74,7 @@ impl Row {
         self.overview.format.as_deref().unwrap_or(self.input)
     }
 
-    /// The program that wrote the session, if its format says so.
+    /// The program that wrote the session, if its format records it.
     pub fn program(&self) -> Option<&str> {
         if let Some(home) = &self.home {
             return Some(home.program);
@@ -114,7 +114,7 @@ impl Row {
         }
     }
 
-    /// The title; in the tree of a terminal with what the session is to the one above.
+    /// The title; in the tree of a terminal with the relation to the session above.
     pub fn title(&self, is_terminal: bool) -> String {
         let title = self.overview.title.as_ref();
         let title = title.map_or("", |title| title.text.as_str());

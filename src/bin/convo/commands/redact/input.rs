@@ -1,4 +1,4 @@
-//! What is redacted at once: a line, or a document of many lines.
+//! Units of redaction: a line, or a document of many lines.
 
 use crate::args::{Input, InputArgs};
 use crate::context::Context;

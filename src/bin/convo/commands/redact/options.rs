@@ -1,4 +1,4 @@
-//! What is looked for, as the command line says it.
+//! Detection options.
 
 use crate::input::regular;
 use clap::{Args, ValueEnum};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub struct RedactOptions {
     /// Least certain findings: definite, likely [default: likely]
     ///
-    /// definite: the shape alone proves it. likely: also what a word next to it suggests, such as a password.
+    /// definite: the shape alone proves it. likely: also values that a word next to them suggests, such as a password.
     #[arg(long, value_name = "LEVEL", hide_possible_values = true)]
     level: Option<LevelName>,
     /// Also personal data: email, phone, ip-address, home-path, card-number, iban, or all

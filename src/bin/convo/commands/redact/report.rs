@@ -1,4 +1,4 @@
-//! Findings, without a character of what was found.
+//! Findings, without their values.
 
 use crate::context::Context;
 use crate::output::counted;
@@ -19,7 +19,7 @@ const COLUMNS: [Column; 6] = [
     Column::text("HASH"),
 ];
 
-/// What was found in the inputs so far.
+/// Findings in the inputs so far.
 pub struct Report {
     json: bool,
     rows: Vec<Row>,
@@ -45,7 +45,7 @@ impl Report {
         self.rows.is_empty()
     }
 
-    /// Adds what was found in a line; `line` is as it was.
+    /// Adds the findings of a line; `line` is the text before redaction.
     pub fn add(&mut self, input: &str, number: u64, line: &[u8], outcome: Outcome) {
         if outcome.findings.is_empty() {
             return;
@@ -63,7 +63,7 @@ impl Report {
         };
         let id = message.and_then(Message::id).map(|id| id.into_owned());
         let place = message.map_or(String::new(), place);
-        // In a document, the line of a finding is not that of its beginning; the pointer says where it is.
+        // In a document, the line of a finding is not that of its beginning; the pointer gives its place.
         self.rows.extend(outcome.findings.into_iter().map(|finding| Row {
             input: input.to_string(),
             line: number,
@@ -89,7 +89,7 @@ impl Report {
         Table::new(&COLUMNS, &times).print(&context.output, rows)
     }
 
-    /// Says what was replaced, by kind.
+    /// Reports the number of replacements by kind.
     pub fn tell(&self, context: &Context, label: &str, redactor: &Redactor) {
         let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
         for row in &self.rows {

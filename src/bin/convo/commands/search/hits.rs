@@ -1,4 +1,4 @@
-//! What a search finds in one file or log.
+//! Hits of a search in one file or log.
 
 use convo::error::Error;
 use convo::search::Found;
@@ -18,7 +18,7 @@ pub struct Matched {
     pub found: Vec<Found>,
 }
 
-/// What is found in one file or log.
+/// Hits in one file or log.
 #[derive(Default)]
 pub struct Scanned {
     pub matched: Vec<Matched>,

@@ -35,7 +35,7 @@ use scan::Scan;
   convo search --regex '^E[0-9]{4}: ' --since 2w --project .
   convo search --rank 'which port does the gateway use' | head -3
   convo search -c -w retry | sort -t \"$(printf '\\t')\" -k2nr | head
-  convo search --json TODO | jq -r '[.name, .position, .text] | @tsv'")]
+  convo search --json 'quorum lease' | jq -r '[.name, .position, .text] | @tsv'")]
 pub struct Search {
     /// Text to search for
     ///

@@ -1,4 +1,4 @@
-//! Prints what a search finds. Text of sessions is made inert: it moves no cursor and colors nothing.
+//! Prints the hits of a search. Text of sessions is made inert: it cannot move the cursor or set colors.
 
 use super::hits::Matched;
 use super::sources::Source;
@@ -9,7 +9,7 @@ use convo::search::{Found, Line, Ranked};
 use std::io::{Result, Write};
 use std::ops::Range;
 
-/// What is printed.
+/// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A heading for each session, and the lines below it.
@@ -60,7 +60,7 @@ impl<'p> Printer<'p> {
         self.has_printed
     }
 
-    /// Prints what was found in a source.
+    /// Prints the hits in a source.
     pub fn session(&mut self, out: &mut dyn Write, source: &Source, matched: &[Matched]) -> Result<()> {
         // The sessions of one file have its name, unless they have names of their own.
         for matched in matched.chunk_by(|one, other| one.name == other.name) {

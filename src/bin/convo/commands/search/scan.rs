@@ -29,7 +29,7 @@ pub struct Scan<'s> {
 }
 
 impl Scan<'_> {
-    /// What is found in a source.
+    /// The hits in a source.
     pub fn source(&self, source: &Source) -> Scanned {
         let mut scanned = Scanned::default();
         let mut report = Report::default();
@@ -121,7 +121,7 @@ impl Scan<'_> {
         }
     }
 
-    /// A session with what is found in it, if it is selected.
+    /// A session with its hits, if it is selected.
     pub fn selected(
         &self,
         source: &Source,

@@ -27,7 +27,7 @@ pub struct Source {
     pub home: Option<InHome>,
 }
 
-/// What the home says of a file.
+/// The entry of a file in its home.
 pub struct InHome {
     pub program: &'static Program,
     pub title: Option<String>,
@@ -80,7 +80,7 @@ impl Source {
     }
 }
 
-/// What the operands name, else every home and the store; newest first.
+/// The sources that the operands name, else every home and the store; newest first.
 pub fn of(context: &Context, operands: &[String], scope: &Scope) -> anyhow::Result<Vec<Source>> {
     let mut sources = Vec::new();
     if operands.is_empty() {
