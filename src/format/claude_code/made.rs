@@ -6,7 +6,7 @@ use super::{NAME, record};
 use crate::error::Place;
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
-use crate::format::request::piece::{array, quoted};
+use crate::format::request::piece::{array, holds_more, quoted};
 use crate::format::request::{Api, draft};
 use crate::format::workspace::NO_DIRECTORY;
 use crate::model::json::{self, Dialect, ObjectBuilder};
@@ -310,7 +310,7 @@ impl Maker<'_> {
         let lost = free
             .unwrap_or_default()
             .iter()
-            .any(|(name, _)| !known.contains(&name.as_ref()));
+            .any(|(name, value)| !known.contains(&name.as_ref()) && holds_more(value));
         self.report.lose(Loss::Metadata, u64::from(lost));
     }
 }

@@ -3,7 +3,7 @@
 use super::records::is_passthrough;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
-use crate::format::request::piece::rest;
+use crate::format::request::piece::{holds_more, rest};
 use crate::format::workspace::{Member, unplaced};
 use crate::model::json;
 use crate::model::message::{Message, Role};
@@ -103,7 +103,8 @@ pub fn members(message: &Message<'_>, body: &[u8], lost: &[Loss], known: &[&str]
     // How a message lay in a request is of no interest elsewhere; what was next to it there is.
     let is_lost = |(name, raw): (Cow<'_, str>, &[u8])| {
         let leftovers = ["members", "item", "part", "calls"];
-        Api::from_name(&name).is_none() || leftovers.iter().any(|name| json::member(raw, name).is_some())
+        (Api::from_name(&name).is_none() && holds_more(raw))
+            || leftovers.iter().any(|name| json::member(raw, name).is_some())
     };
     let is_free = |raw| rest(raw, known).any(is_lost);
     let is_more = rest(body, &MESSAGE).next().is_some();

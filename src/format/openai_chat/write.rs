@@ -5,8 +5,9 @@ use super::BOOKS;
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::media::Media;
+use crate::format::request::piece::{holds_more, rest};
 use crate::format::request::{self, Api, Element, Request};
-use crate::model::json::{self, Dialect, Members};
+use crate::model::json::{self, Dialect};
 use crate::model::message::{Part, Role};
 use crate::model::record::{Kind, Record};
 use crate::model::session::Session;
@@ -88,7 +89,8 @@ pub fn message(item: &Item, session: &Session, purpose: Purpose, report: &mut Re
         let Some(raw) = json::member(body, name) else {
             continue;
         };
-        let only_notes = name == "metadata" && notes.is_some() && members_in(raw) == 1;
+        let only_notes =
+            name == "metadata" && !rest(raw, &["openai-chat"]).any(|(_, notes)| holds_more(notes));
         if purpose == Purpose::Return && had(name) {
             if name == "metadata" {
                 changes.push((name, json::with_members(raw, &[("openai-chat", None)]).ok()));
@@ -191,14 +193,4 @@ fn legacy(read: &crate::model::message::Message<'_>, changes: &mut Vec<(&str, Op
         changes.push(("tool_calls", None));
         changes.push(("function_call", function));
     }
-}
-
-fn members_in(object: &[u8]) -> usize {
-    let mut count = 0;
-    if let Ok(mut members) = Members::new(object, Dialect::Strict) {
-        while let Ok(Some(_)) = members.next() {
-            count += 1;
-        }
-    }
-    count
 }

@@ -160,7 +160,7 @@ impl Writing<'_> {
                 let leftovers = ["members", "item", "part", "calls"];
                 name != own && leftovers.iter().any(|name| json::member(value, name).is_some())
             }
-            _ => true,
+            _ => holds_more(value),
         };
         let lost = said.message.metadata.is_some_and(|raw| rest(raw, &[]).any(free));
         self.report.lose(Loss::Metadata, u64::from(lost));
@@ -173,6 +173,12 @@ impl Writing<'_> {
         let signed = signed.iter().any(|name| json::member(part, name).is_some());
         self.report.lose(Loss::Signature, u64::from(signed));
     }
+}
+
+/// Whether the notes of a format hold more of a message than its place in an element that was read completely.
+pub fn holds_more(notes: &[u8]) -> bool {
+    !notes.starts_with(b"{")
+        || rest(notes, &["of"]).any(|(name, value)| name != "residue" || value != b"null")
 }
 
 /// The members of an object beside those of these names, in order.

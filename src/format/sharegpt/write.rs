@@ -8,7 +8,7 @@ use crate::error::{Error, Kind, Result};
 use crate::format::kit::{Edit, Frame};
 use crate::format::object::{Object, set};
 use crate::format::report::{Loss, Report};
-use crate::format::request::piece::{Said, array, quoted};
+use crate::format::request::piece::{Said, array, holds_more, quoted};
 use crate::format::request::{Api, order};
 use crate::format::{Purpose, Returned, written};
 use crate::model::json::{self, ObjectBuilder};
@@ -337,7 +337,7 @@ fn tell(body: &[u8], message: &Message<'_>, report: &mut Report) {
                 free += u64::from(
                     metadata
                         .members()
-                        .any(|(name, _)| name != NAME && name != "is_error"),
+                        .any(|(name, value)| name != NAME && name != "is_error" && holds_more(value)),
                 );
             }
             _ => free += 1,

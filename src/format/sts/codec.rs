@@ -23,6 +23,7 @@ impl Codec for Trace {
     const LIST: &'static str = "messages";
     const LINES: bool = true;
     const LAYOUT: Layout = Layout::Lines;
+    const IDS: bool = false;
     const PLACED: &'static [Member] = &[Member::Directory];
     type Outline = ();
 

@@ -62,3 +62,17 @@ fn content_of_another_shape_is_damage() {
         .says("chat.jsonl:7")
         .says("the content of a message is not a string");
 }
+
+#[test]
+fn notes_of_the_format_are_not_reported_as_lost() {
+    let env = Env::new();
+    env.write("chat.jsonl", FILE);
+    for target in ["codex", "claude-code", "openai-chat", "sharegpt", "pi", "goose"] {
+        let run = env
+            .run(&["cat", "--to", target, "chat.jsonl"])
+            .status(0)
+            .says("header (1)");
+        assert!(!run.stderr.contains("metadata"), "{target}: {run}");
+        assert!(!run.stderr.contains("ids"), "{target}: {run}");
+    }
+}
