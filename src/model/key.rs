@@ -122,6 +122,19 @@ pub fn digest<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> [u8; 32] {
     digest.finalize().into()
 }
 
+/// An id in the shape of a UUID.
+pub fn uuid(name: &[u8]) -> String {
+    let hash = sha256(name);
+    format!(
+        "{}-{}-4{}-8{}-{}",
+        &hash[..8],
+        &hash[8..12],
+        &hash[13..16],
+        &hash[17..20],
+        &hash[20..32]
+    )
+}
+
 /// Ids for messages that have none: `msg_` and the first 16 hex digits of the SHA-256 over the line (and, from
 /// the second identical line on, over the line, a newline and its ordinal), so that every read gives the same.
 #[derive(Debug, Default)]

@@ -140,7 +140,9 @@ fn members(turn: &mut Turn, said: &Said<'_>, writing: &Writing<'_>) {
 fn assistant(said: &Said<'_>, ids: &Ids, turn: &mut Turn, writing: &mut Writing<'_>) {
     let mut reasoning = Vec::new();
     for part in said.reasoning() {
-        match thinking(part) {
+        // A program keeps what it does not send again.
+        let is_kept = writing.own && writing.purpose == Purpose::Return;
+        match thinking(part, is_kept) {
             Some(block) => reasoning.push(block),
             None => writing.tell_reasoning(part),
         }
@@ -168,10 +170,11 @@ fn assistant(said: &Said<'_>, ids: &Ids, turn: &mut Turn, writing: &mut Writing<
     push_parts(turn, blocks);
 }
 
-/// A thought with its signature; none of one without, which the interface refuses.
-fn thinking(part: &[u8]) -> Option<Vec<u8>> {
-    let filled =
-        |name: &str| json::member(part, name).is_some_and(|raw| raw.len() > 2 && raw.starts_with(b"\""));
+/// A thought with its signature; none of one without, which the interface refuses, unless it is only kept.
+fn thinking(part: &[u8], is_kept: bool) -> Option<Vec<u8>> {
+    let filled = |name: &str| {
+        is_kept || json::member(part, name).is_some_and(|raw| raw.len() > 2 && raw.starts_with(b"\""))
+    };
     match json::member(part, "type").and_then(json::text)?.as_ref() {
         "thinking" if filled("signature") => {
             let mut block = ObjectBuilder::default();

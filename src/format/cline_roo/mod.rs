@@ -1,38 +1,37 @@
-//! Cline and Roo Code: the history of a task, an array of Anthropic messages with a few members more. Neither takes
-//! anything out of it: Roo tags what a summary or a cut hides, Cline notes beside it which elements it leaves out.
+//! Cline and Roo Code: the history of a task, an array of Anthropic messages with further members. Neither removes
+//! anything from it: Roo tags what a summary or a cut hides, Cline lists in another file what it omits.
 //!
-//! | what | where it is kept |
-//! |---|---|
-//! | members of an element beside role and content | `metadata.cline-roo.members` of its first message |
-//! | whether a message is of the element of the one before | `metadata.cline-roo.more` |
-//! | how its blocks lay | `metadata.anthropic`, as for any message of that interface |
-//! | the element of a summary or of a cut | `metadata.cline-roo.raw` of the event |
-//! | an element that is no message | a `foreign` event |
-//!
-//! With a summary, what stands from the last one on is sent, without results whose calls stand ahead of it and without what
-//! a cut in that part hides; without one, what no cut hides. What Cline leaves out is said in `ui_messages.json`, as is what
-//! Roo used: both are read where that lies beside the history.
+//! With a summary, what is after the last one is sent, without results whose calls are before it and without what a cut
+//! in that part hides; without one, what no cut hides. What Cline omits is in `ui_messages.json`, as is what Roo used: both
+//! are read if that is next to the history.
 
+mod codec;
+mod editor;
 mod element;
+mod encode;
 mod panel;
 mod read;
 mod tags;
 #[cfg(test)]
 mod tests;
-mod write;
 
 use super::detect::Signature;
+use super::kit;
 use super::report::Loss;
 use super::{Form, Reading};
+use codec::CLINE_ROO;
 
 /// These histories, as a format.
 pub const FORM: Form = Form {
     name: NAME,
     about: "Cline or Roo Code task history (api_conversation_history.json)",
     read: Reading::Document(read::read),
-    write: Some(write::write),
+    write: Some(|session, view, purpose, out, report| {
+        kit::write_whole(&CLINE_ROO, session, view, purpose, out, report)
+    }),
     loses: &[
         Loss::Id,
+        Loss::Timestamp,
         Loss::Usage,
         Loss::Model,
         Loss::Reasoning,

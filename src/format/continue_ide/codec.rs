@@ -5,7 +5,7 @@ use super::decode::{self, items, message_of, role, text};
 use super::encode;
 use crate::format::Format;
 use crate::format::content;
-use crate::format::kit::{Codec, Decoded, Draft, SessionInfo, Summary, Visible};
+use crate::format::kit::{Codec, Decoded, SessionInfo, Summary};
 use crate::format::report::Report;
 use crate::format::request::piece::{Said, quoted};
 use crate::format::workspace::{Member, Workspace};
@@ -81,10 +81,7 @@ impl Codec for Continue {
             return Decoded::Unrecognized;
         }
         let messages = decode::messages(&items, &outline.answered).into_iter();
-        let messages = messages.map(|message| Draft {
-            message,
-            visible: Visible::Whole,
-        });
+        let messages = messages.map(Into::into);
         match items.iter().rev().find_map(|item| summary(item)) {
             Some(text) => Decoded::Summarized(
                 messages.collect(),

@@ -32,28 +32,17 @@ impl Editor for Continue {
             live: edits.session.live_events().into_iter().collect(),
             out: Vec::new(),
         };
-        let items = &edits.view.items;
-        let is_new = |item: &&Item| !edits.source.is_summary(item);
-        let text = items
-            .iter()
-            .filter(is_new)
-            .find_map(|item| item.summary(edits.session));
         let order = edits.order();
-        // Nothing in the view may be before a new summary.
-        let is_shown = |next: &Next| match next {
-            Next::Element(nth) => !edits.source.elements.items(edits.view, *nth).is_empty(),
-            Next::Edited(..) => true,
-            Next::Items(items) => items
-                .iter()
-                .any(|nth| edits.view.items[*nth].summary(edits.session).is_none()),
+        let (first, text) = match edits.summary(&order) {
+            Some((first, item)) => (first, item.summary(edits.session)),
+            None => (0, None),
         };
-        let first = order.iter().position(is_shown).unwrap_or(order.len());
         let is_empty = first == order.len();
         for (at, next) in order.into_iter().enumerate() {
             if at == first {
                 plan.summarize(text.as_deref());
             }
-            plan.next(next, text.is_some() && at < first, report);
+            plan.next(next, at < first, report);
         }
         if is_empty {
             plan.summarize(text.as_deref());
@@ -75,7 +64,7 @@ impl Editor for Continue {
         encode::unit(messages, true, report)
     }
 
-    fn new_summary(&self, text: &str, _: &[Vec<u8>], (): &mut ()) -> Option<Vec<Vec<u8>>> {
+    fn new_summary(&self, text: &str, _: &[u8], _: &[Vec<u8>], (): &mut ()) -> Option<Vec<Vec<u8>>> {
         Some(vec![with_summary(EMPTY, Some(text))])
     }
 

@@ -17,7 +17,7 @@ mod tests;
 use super::detect::Signature;
 use super::kit;
 use super::report::Loss;
-use super::{Form, Purpose, Reading, Returned};
+use super::{Form, Reading};
 use codec::CONTINUE;
 
 /// The documents, as a format.
@@ -26,16 +26,8 @@ pub const FORM: Form = Form {
     about: "Continue session",
     read: Reading::Document(read::read),
     model: Some("MODEL"),
-    write: Some(|session, view, purpose, out, report| match session.origin() {
-        Some(_) if purpose == Purpose::Return => {
-            let returned = Returned {
-                session,
-                view,
-                changed: true,
-            };
-            kit::back(&CONTINUE, &[returned], out, report)
-        }
-        _ => kit::write(&CONTINUE, session, view, purpose, out, report),
+    write: Some(|session, view, purpose, out, report| {
+        kit::write_whole(&CONTINUE, session, view, purpose, out, report)
     }),
     loses: &[
         Loss::Id,

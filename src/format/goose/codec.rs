@@ -36,10 +36,6 @@ impl Codec for Goose {
         has("working_dir") && has("message_count") && !has("role")
     }
 
-    fn is_line(&self, line: &[u8]) -> bool {
-        json::member(line, Self::LIST).is_none()
-    }
-
     fn info(&self, about: &[u8]) -> SessionInfo {
         let get = |name: &str| json::member(about, name);
         let text = |name: &str| {

@@ -93,7 +93,7 @@ impl Editor for Goose {
         self.encode(messages, report)
     }
 
-    fn new_summary(&self, text: &str, _: &[Vec<u8>], now: &mut i64) -> Option<Vec<Vec<u8>>> {
+    fn new_summary(&self, text: &str, _: &[u8], _: &[Vec<u8>], now: &mut i64) -> Option<Vec<Vec<u8>>> {
         let text = draft::text_part(&quoted(&summary::quoted(text)));
         let mut message = ObjectBuilder::default();
         message

@@ -33,7 +33,7 @@ pub fn back<C: Editor>(
     };
     let mut edits: Vec<(usize, Edit)> = Vec::new();
     for (own, returned) in sources.iter().zip(sessions) {
-        edits.extend(edits_of(own, returned, report));
+        edits.extend(edits_of(own, returned, report)?);
     }
     edits.sort_by_key(|(at, _)| *at);
     let edits = edits.into_iter().map(|(_, edit)| edit);
@@ -96,7 +96,7 @@ fn edits_of<C: Editor>(
     own: &read::ReparsedSession<C>,
     returned: &Returned<'_>,
     report: &mut Report,
-) -> Vec<(usize, Edit)> {
+) -> Result<Vec<(usize, Edit)>> {
     let source = &own.source;
     let edits = match returned.changed {
         false => (0..source.raws.len()).map(Edit::Keep).collect(),
@@ -104,7 +104,9 @@ fn edits_of<C: Editor>(
             let (codec, purpose) = (own.codec, Purpose::Return);
             let mut context = codec.context(own.about.as_deref(), source);
             let edits = Edits::new(codec, returned.session, returned.view, purpose, source);
-            codec.edit(&edits, &mut context, report)
+            let list = codec.edit(&edits, &mut context, report);
+            codec.check(&edits, &list)?;
+            list
         }
     };
     let ends = edits.iter().rposition(|edit| !matches!(edit, Edit::Insert(_)));
@@ -127,7 +129,7 @@ fn edits_of<C: Editor>(
         }
         Edit::Insert(raw) => (anchor, Edit::Insert(row(0, raw, true))),
     });
-    edits.collect()
+    Ok(edits.collect())
 }
 
 /// Writes lines back.

@@ -6,6 +6,7 @@ use crate::format::report::Report;
 use crate::format::request::draft;
 use crate::format::request::piece::Said;
 use crate::format::workspace::{Member, Workspace};
+use crate::model::json;
 
 /// A format whose sessions are lists of elements.
 pub trait Codec: Sized + Sync + 'static {
@@ -33,6 +34,8 @@ pub trait Codec: Sized + Sync + 'static {
     const UNITS: bool = false;
     /// Whether a summary has a place next to new messages. It is before all of them.
     const SUMMARIES: bool = false;
+    /// Whether the results of calls follow these in a new session.
+    const ORDERS: bool = false;
     /// Whether a document is written with a member per line.
     const INDENTS: bool = false;
     /// Members of a header that it has a place for.
@@ -69,11 +72,20 @@ pub trait Codec: Sized + Sync + 'static {
         false
     }
     /// Whether an input that begins with this line is JSON Lines.
-    fn is_line(&self, _line: &[u8]) -> bool {
-        false
+    fn is_line(&self, line: &[u8]) -> bool {
+        json::member(line, Self::LIST).is_none()
     }
     /// The session, by the members next to its list.
-    fn info(&self, about: &[u8]) -> SessionInfo;
+    fn info(&self, about: &[u8]) -> SessionInfo {
+        let text = |name| json::member(about, name).and_then(json::text);
+        SessionInfo {
+            id: text("id").map(|id| id.into_owned()),
+            title: text("title").map(|title| title.into_owned()),
+            ..SessionInfo::default()
+        }
+    }
+    /// Adds what its elements say of the session.
+    fn add_info(&self, _outline: &Self::Outline, _info: &mut SessionInfo) {}
     /// Looks at all elements.
     fn outline(&self, elements: &[Vec<u8>]) -> Self::Outline;
     /// The meaning of an element.
@@ -161,6 +173,16 @@ pub struct Draft {
     pub message: draft::Draft,
     /// What the model receives of it.
     pub visible: Visible,
+}
+
+impl From<draft::Draft> for Draft {
+    /// A message that the model receives.
+    fn from(message: draft::Draft) -> Draft {
+        Draft {
+            message,
+            visible: Visible::Whole,
+        }
+    }
 }
 
 /// What the model receives of a message.

@@ -7,15 +7,16 @@ use super::records::{self, said};
 use super::residue::{residue, restore};
 use super::session;
 use super::source::Source;
+use crate::error::Result;
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::piece::Said;
 use crate::model::json::ObjectBuilder;
 use crate::model::message::Role;
 use crate::model::session::Session;
-use crate::model::view::View;
+use crate::model::view::{Item, View};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A format that the kit writes.
 pub trait Editor: Codec {
@@ -29,6 +30,10 @@ pub trait Editor: Codec {
     /// The elements that give a session this view: those of messages that left it are removed.
     fn edit(&self, edits: &Edits<'_, Self>, context: &mut Self::Context, report: &mut Report) -> Vec<Edit> {
         edits.rewritten(context, report)
+    }
+    /// An error if the program of the format cannot have these edits in place.
+    fn check(&self, _edits: &Edits<'_, Self>, _list: &[Edit]) -> Result<()> {
+        Ok(())
     }
     /// Whether messages of this role have a place.
     fn has_role(&self, _role: Role) -> bool {
@@ -48,10 +53,12 @@ pub trait Editor: Codec {
     ) -> Option<Vec<u8>> {
         self.encode(messages, report)
     }
-    /// The elements of a summary after these new elements; none if it is written as a message.
+    /// The elements of a summary after these new elements; none if it is written as a message. The body is that of its
+    /// event.
     fn new_summary(
         &self,
         _text: &str,
+        _body: &[u8],
         _before: &[Vec<u8>],
         _context: &mut Self::Context,
     ) -> Option<Vec<Vec<u8>>> {
@@ -123,13 +130,40 @@ impl<'c, C: Editor> Edits<'c, C> {
         self.source.elements.order(self.view, &self.changes, is_summary)
     }
 
+    /// Whether an element has messages.
+    pub fn has_messages(&self, nth: usize) -> bool {
+        self.first.contains_key(&nth)
+    }
+
+    /// The elements that have messages in the view.
+    pub fn shown(&self) -> HashSet<usize> {
+        let items = self.view.items.iter();
+        items
+            .filter_map(|item| self.source.elements.place(item))
+            .collect()
+    }
+
+    /// Where a summary that is new belongs, if there is one: before everything in the view.
+    pub fn summary(&self, order: &[Next]) -> Option<(usize, &Item)> {
+        let summary = |item: &&Item| item.summary(self.session).is_some();
+        let is_new = |item: &&Item| !self.source.is_summary(item) && summary(item);
+        let item = self.view.items.iter().find(is_new)?;
+        let shown = self.shown();
+        let is_shown = |next: &Next| match next {
+            Next::Element(nth) => shown.contains(nth),
+            Next::Edited(..) => true,
+            Next::Items(items) => !items.iter().all(|nth| summary(&&self.view.items[*nth])),
+        };
+        Some((order.iter().position(is_shown).unwrap_or(order.len()), item))
+    }
+
     /// Whether the last summary of the source is in the view.
     pub fn keeps_summary(&self) -> bool {
         self.view.items.iter().any(|item| self.source.is_summary(item))
     }
 
     /// Edits that keep, replace and remove elements, and insert new ones.
-    fn rewritten(&self, context: &mut C::Context, report: &mut Report) -> Vec<Edit> {
+    pub fn rewritten(&self, context: &mut C::Context, report: &mut Report) -> Vec<Edit> {
         let mut edits = Vec::new();
         for next in self.with_results(self.order()) {
             match next {
@@ -253,7 +287,7 @@ pub fn new_elements<C: Editor>(
         let mut body = Cow::Borrowed(item.body(session));
         if let Some(text) = item.summary(session) {
             close(&mut group, &mut elements, context, report);
-            if let Some(summary) = codec.new_summary(&text, &elements, context) {
+            if let Some(summary) = codec.new_summary(&text, &body, &elements, context) {
                 elements.extend(summary);
                 continue;
             }

@@ -36,4 +36,4 @@ pub use editor::{Editor, Edits};
 pub use frame::{Edit, Frame, replaced};
 pub use read::{open, whole};
 pub use source::Source;
-pub use write::{write, write_as};
+pub use write::{write, write_as, write_whole};

@@ -49,14 +49,9 @@ pub fn session<C: Codec>(
     parsed: Parsed,
     report: &mut Report,
 ) -> (Session, Source) {
-    let mut session = Session::default();
-    session.push_new(&header(codec, input, bytes, &parsed));
-    let Parsed {
-        layout,
-        parts,
-        is_reported,
-        ..
-    } = parsed;
+    let mut parsed = parsed;
+    let (layout, is_reported) = (parsed.layout, parsed.is_reported);
+    let parts = std::mem::take(&mut parsed.parts);
     let mut raws = Vec::with_capacity(parts.len());
     let mut states = Vec::with_capacity(parts.len());
     let mut source = Source::default();
@@ -67,6 +62,9 @@ pub fn session<C: Codec>(
         source.at.push(part.at);
         states.push((part.place, part.state));
     }
+    let outline = codec.outline(&raws);
+    let mut session = Session::default();
+    session.push_new(&header(codec, &outline, input, bytes, &parsed));
     let mut building = Building {
         codec,
         session,
@@ -81,7 +79,6 @@ pub fn session<C: Codec>(
     raws.iter()
         .filter_map(|raw| codec.id(raw))
         .for_each(|id| building.ids.keep(&id));
-    let outline = codec.outline(&raws);
     let mut unrecognized = Vec::new();
     for (nth, (place, state)) in states.into_iter().enumerate() {
         match state {
@@ -109,9 +106,9 @@ pub fn session<C: Codec>(
         };
         let decoded = codec.decode(&outline, nth, raw);
         if let Decoded::Passthrough | Decoded::Unrecognized = decoded {
-            let single = json::elements(raw, Dialect::Strict).filter(|_| C::UNITS);
-            let raw = single.and_then(|unit| unit.first().copied()).unwrap_or(raw);
-            building.push(records::passthrough(C::NAME, raw), place);
+            for raw in unit::<C>(raw) {
+                building.push(records::passthrough(C::NAME, raw), place);
+            }
         }
         match decoded {
             Decoded::Messages(drafts) => building.messages(nth, number, raw, drafts, place),
@@ -137,8 +134,24 @@ pub fn session<C: Codec>(
     (building.session, building.source)
 }
 
-fn header<C: Codec>(codec: &C, input: InputName<'_>, bytes: &[u8], parsed: &Parsed) -> Vec<u8> {
-    let info = codec.info(parsed.about.as_deref().unwrap_or(b"{}"));
+/// The elements of a unit; what is between its brackets, if it is damaged.
+fn unit<C: Codec>(raw: &[u8]) -> Vec<&[u8]> {
+    match json::elements(raw, Dialect::Strict) {
+        _ if !C::UNITS => vec![raw],
+        Some(elements) => elements,
+        None => vec![&raw[1..raw.len() - 1]],
+    }
+}
+
+fn header<C: Codec>(
+    codec: &C,
+    outline: &C::Outline,
+    input: InputName<'_>,
+    bytes: &[u8],
+    parsed: &Parsed,
+) -> Vec<u8> {
+    let mut info = codec.info(parsed.about.as_deref().unwrap_or(b"{}"));
+    codec.add_info(outline, &mut info);
     let mut metadata = ObjectBuilder::default();
     info.workspace.add_to(&mut metadata);
     if let Some(parent) = info.parent {
@@ -259,7 +272,7 @@ impl<C: Codec> Building<'_, C> {
         let mut own = ObjectBuilder::default();
         let first = self.first.iter().find(|(at, _)| *at == nth);
         match (raw, first) {
-            (Some(raw), _) => drop(own.raw("raw", raw)),
+            (Some(raw), _) => drop(own.raw("raw", unit::<C>(raw).concat())),
             (None, Some((_, id))) => drop(own.text("of", id)),
             (None, None) => {}
         }

@@ -1,5 +1,6 @@
 //! Sessions as documents and lines: new ones, and those that were read from the format.
 
+use super::back::back;
 use super::codec::{Codec, Layout, variant_named};
 use super::editor::{Editor, Edits, new_elements};
 use super::frame::Edit;
@@ -12,13 +13,33 @@ use crate::format::indent::indented;
 use crate::format::report::{Loss, Report};
 use crate::format::request::order;
 use crate::format::request::piece::array;
-use crate::format::{Purpose, written};
+use crate::format::{Purpose, Returned, written};
 use crate::model::json::{self, Dialect};
 use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::borrow::Cow;
 use std::io::Write;
+
+/// Writes the session of a document that is read as a whole; also back into that document.
+pub fn write_whole<C: Editor>(
+    codec: &'static C,
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    if session.origin().is_none() || purpose != Purpose::Return {
+        return write(codec, session, view, purpose, out, report);
+    }
+    let returned = Returned {
+        session,
+        view,
+        changed: true,
+    };
+    back(codec, &[returned], out, report)
+}
 
 /// Writes a session in the layout and the variant that it had.
 pub fn write<C: Editor>(
@@ -88,6 +109,7 @@ pub fn write_as<C: Editor>(
             let mut context = codec.new_context(session, view);
             // Results in the element of their call follow it.
             let mut items = match codec.joins(Role::Assistant, Role::Tool) {
+                _ if C::ORDERS => order(session, view, false, report).items,
                 true => order(session, view, false, &mut Report::default()).items,
                 false => (0..view.items.len()).collect::<Vec<_>>(),
             };

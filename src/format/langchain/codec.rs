@@ -4,13 +4,12 @@ use super::read::{self, Element};
 use super::{NAME, row, write};
 use crate::format::Format;
 use crate::format::content;
-use crate::format::kit::{Codec, Decoded, Draft, Editor, Layout, SessionInfo, Source, Visible, losses};
+use crate::format::kit::{Codec, Decoded, Editor, Layout, Source, losses};
 use crate::format::report::{Loss, Report};
 use crate::format::request::piece::Said;
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
-use std::borrow::Cow;
 
 /// LangChain's messages, in one of the forms of its libraries.
 #[derive(Clone, Copy)]
@@ -62,33 +61,13 @@ impl Codec for Langchain {
         row::with(row, element, is_new)
     }
 
-    fn is_line(&self, line: &[u8]) -> bool {
-        json::member(line, Self::LIST).is_none()
-    }
-
-    fn info(&self, about: &[u8]) -> SessionInfo {
-        let text = |name| {
-            json::member(about, name)
-                .and_then(json::text)
-                .map(Cow::into_owned)
-        };
-        SessionInfo {
-            id: text("id"),
-            title: text("title"),
-            ..SessionInfo::default()
-        }
-    }
-
     fn outline(&self, _: &[Vec<u8>]) {}
 
     fn decode(&self, (): &(), _: usize, raw: &[u8]) -> Decoded {
         let message = read::message(raw);
         let removes = || Element::of(raw).is_some_and(|element| element.kind() == Some("remove"));
         match message {
-            Some(message) => Decoded::Messages(vec![Draft {
-                message,
-                visible: Visible::Whole,
-            }]),
+            Some(message) => Decoded::Messages(vec![message.into()]),
             None if removes() => Decoded::Passthrough,
             None => Decoded::Unrecognized,
         }

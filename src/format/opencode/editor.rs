@@ -126,7 +126,13 @@ impl Editor for Opencode {
         Some(make::message(&info, &parts))
     }
 
-    fn new_summary(&self, text: &str, before: &[Vec<u8>], making: &mut Making) -> Option<Vec<Vec<u8>>> {
+    fn new_summary(
+        &self,
+        text: &str,
+        _: &[u8],
+        before: &[Vec<u8>],
+        making: &mut Making,
+    ) -> Option<Vec<Vec<u8>>> {
         let first = before
             .first()
             .and_then(|first| Element::of(first)?.text("id").map(|id| id.into_owned()));

@@ -36,6 +36,31 @@ impl Draft {
         self
     }
 
+    /// A member.
+    pub fn get(&self, name: &str) -> Option<&[u8]> {
+        let mut members = self.members.iter();
+        members
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_slice())
+    }
+
+    /// Adds a member, or another value of it.
+    pub fn set(&mut self, name: &'static str, value: impl Into<Vec<u8>>) -> &mut Draft {
+        self.members.retain(|(known, _)| known != name);
+        self.raw(name, value)
+    }
+
+    /// Moves the notes of an interface to the metadata, except that of this name.
+    pub fn move_notes(&mut self, api: Api, without: &str) {
+        let mut notes = ObjectBuilder::default();
+        for (name, value) in std::mem::take(&mut self.notes) {
+            if name != without {
+                notes.raw(name, value);
+            }
+        }
+        self.metadata(api.name(), (!notes.is_empty()).then(|| notes.finish()));
+    }
+
     /// Notes something for writing it back in this interface's form; nothing is not noted.
     pub fn note(&mut self, name: &'static str, value: Option<Vec<u8>>) -> &mut Draft {
         self.notes.extend(value.map(|value| (name, value)));

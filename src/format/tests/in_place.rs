@@ -32,7 +32,8 @@ const FORMATS: [(Format, Option<&str>); 13] = [
 ];
 
 /// Those that the kit reads and writes.
-const ON_KIT: [Format; 6] = [
+const ON_KIT: &[Format] = &[
+    Format::ClineRoo,
     Format::Continue,
     Format::Goose,
     Format::Langchain,
@@ -200,8 +201,10 @@ fn shown(session: &Session) -> Vec<String> {
             .message(session)
             .filter(|_| item.summary(session).is_none())?;
         let body = item.body(session);
-        let member =
-            |name| String::from_utf8_lossy(json::member(body, name).unwrap_or_default()).into_owned();
+        let member = |name| {
+            let (member, _) = json::compact(json::member(body, name).unwrap_or_default());
+            String::from_utf8_lossy(&member).into_owned()
+        };
         let calls = message.tool_calls().into_iter();
         let calls: Vec<_> = calls
             .map(|call| format!("{}({})", call.name, call.arguments))

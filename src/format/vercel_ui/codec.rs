@@ -1,7 +1,7 @@
 //! The AI SDK's messages, as the kit reads and writes them: an exchange is an element.
 
 use super::{NAME, encode_new, encode_old, read};
-use crate::format::kit::{Codec, Decoded, Draft, Editor, Layout, SessionInfo, Source, Visible, losses};
+use crate::format::kit::{Codec, Decoded, Editor, Layout, Source, losses};
 use crate::format::report::{Loss, Report};
 use crate::format::request::piece::{Said, quoted};
 use crate::format::{Format, Purpose, content};
@@ -10,7 +10,6 @@ use crate::model::key;
 use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::View;
-use std::borrow::Cow;
 
 /// The AI SDK's messages, of one of its versions.
 #[derive(Clone, Copy)]
@@ -47,32 +46,11 @@ impl Codec for VercelUi {
         self.is_old == read::is_old(element)
     }
 
-    fn is_line(&self, line: &[u8]) -> bool {
-        json::member(line, Self::LIST).is_none()
-    }
-
-    fn info(&self, about: &[u8]) -> SessionInfo {
-        let text = |name| {
-            json::member(about, name)
-                .and_then(json::text)
-                .map(Cow::into_owned)
-        };
-        SessionInfo {
-            id: text("id"),
-            title: text("title"),
-            ..SessionInfo::default()
-        }
-    }
-
     fn outline(&self, _: &[Vec<u8>]) {}
 
     fn decode(&self, (): &(), _: usize, raw: &[u8]) -> Decoded {
-        let draft = |message| Draft {
-            message,
-            visible: Visible::Whole,
-        };
         match read::messages(raw) {
-            Some(messages) => Decoded::Messages(messages.into_iter().map(draft).collect()),
+            Some(messages) => Decoded::Messages(messages.into_iter().map(Into::into).collect()),
             None if json::member(raw, "role") == Some(b"\"data\"") => Decoded::Passthrough,
             None => Decoded::Unrecognized,
         }

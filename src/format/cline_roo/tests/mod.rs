@@ -4,7 +4,7 @@ mod damage;
 mod fixtures;
 mod small;
 
-use super::{panel, read, write};
+use super::{FORM, panel, read};
 use crate::error::Result;
 use crate::format::report::Report;
 pub use crate::format::tests::bed::{through_lines, with};
@@ -30,7 +30,7 @@ pub fn try_session(bytes: &[u8], panel: Option<&[u8]>, report: &mut Report) -> R
 /// A session as a history.
 pub fn written(session: &Session, purpose: Purpose) -> Result<(Vec<u8>, Report)> {
     let (mut out, mut report) = (Vec::new(), Report::default());
-    write::write(session, &View::replay(session), purpose, &mut out, &mut report)?;
+    FORM.write.unwrap()(session, &View::replay(session), purpose, &mut out, &mut report)?;
     Ok((out, report))
 }
 

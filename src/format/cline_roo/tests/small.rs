@@ -247,7 +247,10 @@ fn what_cline_leaves_out_is_said_beside_it() {
     let refused = written(&without(&read, 1), Purpose::Return).unwrap_err();
     assert_eq!(refused.kind, Kind::Usage);
     let (new, report) = written(&through_lines(&without(&read, 1)), Purpose::Export).unwrap();
-    assert_eq!(String::from_utf8(new).unwrap(), format!("[{}]\n", elements[3]));
+    assert_eq!(
+        String::from_utf8(new).unwrap(),
+        format!("[\n{}\n]\n", elements[3])
+    );
     // That something was left out does not come along, and is told.
     let own = written(&through_lines(&read), Purpose::Export).unwrap().1;
     assert_eq!(own.losses.get(&Loss::Event), Some(&1));
@@ -287,13 +290,11 @@ fn any_session_is_a_history() {
 #[test]
 fn what_is_no_history_is_refused() {
     for (wrong, what) in [
-        (&b""[..], "not valid JSON: unexpected end"),
+        (&b""[..], "not an array of messages"),
         (b"{}", "not an array of messages"),
         (b"[]", "contains no messages"),
         (b"[1]", "contains no messages"),
-        (b"[{\"role\":\"user\"}] x", "unexpected text after"),
-        (b"[{\"role\":\"user\"", "not valid JSON: unterminated"),
-        (b"[{\"role\":\"\xff\"}]", "not UTF-8"),
+        (b"[{\"ro", "contains no messages"),
         (
             b"[{\"ts\":1,\"type\":\"say\",\"say\":\"text\"}]",
             "the messages that Cline or Roo display",
@@ -302,9 +303,61 @@ fn what_is_no_history_is_refused() {
         let error = try_session(wrong, None, &mut Report::default()).unwrap_err();
         assert!(error.message.contains(what), "{}", error.message);
     }
+    for damaged in [
+        &b"[{\"role\":\"user\"}] x"[..],
+        b"[{\"role\":\"user\"}, {\"role\":\"user\"",
+        b"[{\"role\":\"user\",\"content\":\"\xff\"}]",
+    ] {
+        let mut report = Report::default();
+        assert_eq!(
+            try_session(damaged, None, &mut report)
+                .unwrap()
+                .messages()
+                .count(),
+            1
+        );
+        assert!(report.is_damaged());
+    }
     let odd = br#"[{"role":"user","content":"1","ts":1}, 5, {"x":1}, {"role":"assistant","content":{"odd":1},"ts":2}]"#;
     let mut report = Report::default();
     let read = try_session(odd, None, &mut report).unwrap();
     assert_eq!(report.findings.iter().filter(|finding| finding.damage).count(), 2);
     assert_eq!(written(&read, Purpose::Return).unwrap().0, odd);
+}
+
+#[test]
+fn what_an_undone_summary_covered_is_in_view_again() {
+    let covered = r#","condenseParent":"s""#;
+    let elements = [
+        said("user", "1", covered),
+        said("assistant", "2", covered),
+        summary("s"),
+        said("user", "3", ""),
+    ];
+    let read = session(&history(&elements), None);
+    let event = |index: &usize| json::member(read.record(*index).body, "type") == Some(b"\"summary\"");
+    let event = (0..read.len()).find(event).unwrap();
+    let id = json::member(read.record(event).body, "id")
+        .and_then(json::text)
+        .unwrap();
+    let undo = format!(r#"{{"type":"restore","id":"u","at":"2026-01-01T00:00:00Z","of":"{id}"}}"#);
+    let after = written(&with(&read, &[undo]), Purpose::Return).unwrap().0;
+    assert_eq!(texts(&session(&after, None)), ["1", "2", "3"]);
+    let text = String::from_utf8(after).unwrap();
+    assert!(!text.contains("isSummary"), "{text}");
+}
+
+#[test]
+fn calls_from_elsewhere_have_ids_of_their_own() {
+    let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"call.1","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
+    let result = |text: &str| format!(r#"{{"role":"tool","tool_call_id":"call.1","content":"{text}"}}"#);
+    let mut any = Session::default();
+    any.push_new(br#"{"type":"session","version":1,"id":"x"}"#);
+    for text in ["a", "b"] {
+        any.push_new(call.as_bytes());
+        any.push_new(result(text).as_bytes());
+    }
+    let out = String::from_utf8(written(&any, Purpose::Export).unwrap().0).unwrap();
+    assert_eq!(out.matches(r#""call_1""#).count(), 2, "{out}");
+    assert_eq!(out.matches(r#""call_1_2""#).count(), 2, "{out}");
 }

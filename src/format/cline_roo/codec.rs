@@ -1,0 +1,252 @@
+//! The elements of a history, as the kit reads them. A unit is what the model thought, in OpenAI's shape, and the message
+//! after it.
+
+use super::element::{Kind, directory, elements, is_environment, is_tagged, last, said, stamp, text, time};
+use super::panel::Panel;
+use super::{NAME, encode};
+use crate::format::kit::{Codec, Decoded, Draft, Layout, SessionInfo, Summary, Visible};
+use crate::format::report::Report;
+use crate::format::request::piece::{Said, array, quoted};
+use crate::format::request::{Api, draft};
+use crate::format::workspace::{Member, Workspace};
+use crate::format::{Format, content};
+use crate::model::json;
+use crate::model::key;
+use std::collections::{HashMap, HashSet};
+
+/// Histories of Cline and Roo Code.
+#[derive(Default)]
+pub struct ClineRoo {
+    /// What the panel of the program shows.
+    pub panel: Option<Panel>,
+    /// Whether the name of its file says nothing: all histories have the same.
+    pub is_unnamed: bool,
+}
+
+/// A history alone.
+pub static CLINE_ROO: ClineRoo = ClineRoo {
+    panel: None,
+    is_unnamed: false,
+};
+
+/// What is known of all units.
+#[derive(Default)]
+pub struct Outline {
+    /// When the first of them was written.
+    begun: Option<f64>,
+    directory: Option<Vec<u8>>,
+    /// The id of a session without a name.
+    id: String,
+    /// The first unit with a message.
+    first: usize,
+    /// The last summary, from which on the history is sent.
+    summary: Option<usize>,
+    /// The last marker of each cut.
+    cuts: HashMap<String, usize>,
+    /// The calls after the summary.
+    calls: HashSet<String>,
+    /// Units that Cline omits.
+    omitted: HashSet<usize>,
+    /// What requests used, by the units of their answers.
+    usage: HashMap<usize, Vec<u8>>,
+}
+
+impl Codec for ClineRoo {
+    const FORMAT: Format = Format::ClineRoo;
+    const NAME: &'static str = NAME;
+    const WHAT: &'static str = "a Cline or Roo Code history";
+    const LIST: &'static str = "messages";
+    const LAYOUT: Layout = Layout::List;
+    const UNITS: bool = true;
+    const SUMMARIES: bool = true;
+    const ORDERS: bool = true;
+    const LAYS_OUT: bool = true;
+    const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "created_at", "source"];
+    const PLACED: &'static [Member] = &[Member::Directory];
+    type Outline = Outline;
+
+    fn unit(&self, elements: &[Vec<u8>]) -> usize {
+        let is_thought = |element: &&Vec<u8>| Kind::of(element) == Kind::Reasoning;
+        let run = elements.iter().take_while(is_thought).count();
+        let is_answer = |element: &Vec<u8>| Kind::of(element) == Kind::Message && is_assistant(element);
+        let is_followed = run > 0 && elements.get(run).is_some_and(is_answer);
+        run.max(1) + usize::from(is_followed)
+    }
+
+    fn add_info(&self, outline: &Outline, info: &mut SessionInfo) {
+        info.created = outline.begun.and_then(time);
+        info.workspace = Workspace::new(outline.directory.as_deref(), None, None);
+        info.id = self.is_unnamed.then(|| outline.id.clone());
+    }
+
+    fn outline(&self, units: &[Vec<u8>]) -> Outline {
+        let messages: Vec<&[u8]> = units.iter().map(|unit| last(unit)).collect();
+        let kinds: Vec<Kind> = messages.iter().map(|message| Kind::of(message)).collect();
+        let of = |kind: Kind| kinds.iter().enumerate().filter(move |(_, own)| **own == kind);
+        let mut outline = Outline {
+            begun: units.iter().flat_map(|unit| elements(unit)).find_map(stamp),
+            directory: units.iter().find_map(|unit| directory(unit)),
+            first: of(Kind::Message).next().map_or(units.len(), |(nth, _)| nth),
+            summary: of(Kind::Summary).next_back().map(|(nth, _)| nth),
+            ..Outline::default()
+        };
+        if self.is_unnamed {
+            outline.id = match outline.begun {
+                Some(begun) => format!("task_{begun}"),
+                None => format!("session_{}", &key::sha256(&units.concat())[..16]),
+            };
+        }
+        for (nth, _) in of(Kind::Marker) {
+            let id = text(messages[nth], "truncationId").unwrap_or_default();
+            outline.cuts.insert(id.into_owned(), nth);
+        }
+        if let Some(from) = outline.summary {
+            let blocks = messages[from..]
+                .iter()
+                .flat_map(|message| elements(json::member(message, "content").unwrap_or_default()));
+            let calls = blocks.filter(|block| text(block, "type").as_deref() == Some("tool_use"));
+            outline.calls = calls
+                .filter_map(|call| text(call, "id"))
+                .map(|id| id.into_owned())
+                .collect();
+        }
+        if let Some(panel) = &self.panel {
+            panel.look(units, &messages, &mut outline);
+        }
+        outline
+    }
+
+    fn decode(&self, outline: &Outline, nth: usize, unit: &[u8]) -> Decoded {
+        let elements = elements(unit);
+        let Some((message, thoughts)) = elements.split_last() else {
+            return Decoded::Unrecognized;
+        };
+        match Kind::of(message) {
+            Kind::Message => {
+                let drafts = drafts(message, thoughts, outline.usage.get(&nth));
+                let drafts = drafts.into_iter().map(|draft| Draft {
+                    visible: match outline.hides(nth, message, &draft) {
+                        true => Visible::Hidden,
+                        false => Visible::Whole,
+                    },
+                    message: draft,
+                });
+                Decoded::Messages(drafts.collect())
+            }
+            Kind::Summary => {
+                let mut members = vec![("by", quoted(NAME))];
+                if outline.first > nth {
+                    members.push(("here", b"true".to_vec()));
+                }
+                Decoded::Summary(Summary {
+                    text: said(message),
+                    kept: Some(nth),
+                    members,
+                })
+            }
+            Kind::Marker | Kind::Reasoning => Decoded::Passthrough,
+            Kind::Other => Decoded::Unrecognized,
+        }
+    }
+
+    fn fault(&self, unit: &[u8]) -> Option<String> {
+        let message = last(unit);
+        (Kind::of(message) == Kind::Message).then(|| content::fault(message, &[]))?
+    }
+
+    fn id(&self, unit: &[u8]) -> Option<String> {
+        let id = text(last(unit), "id").filter(|id| !id.is_empty());
+        id.map(|id| id.into_owned())
+    }
+
+    fn time(&self, unit: &[u8]) -> Option<String> {
+        stamp(last(unit)).and_then(time)
+    }
+
+    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+        encode::unit(messages, None, report)
+    }
+}
+
+fn is_assistant(element: &[u8]) -> bool {
+    json::member(element, "role") == Some(b"\"assistant\"")
+}
+
+impl Outline {
+    /// Whether a message of a unit is not sent: a cut hides it, or its call is before the summary.
+    fn hides(&self, nth: usize, message: &[u8], draft: &draft::Draft) -> bool {
+        let is_sent = self.summary.is_none_or(|from| nth >= from);
+        let from = self.summary.filter(|_| is_sent).unwrap_or(0);
+        let cut = text(message, "truncationParent").and_then(|id| self.cuts.get(id.as_ref()));
+        let call = draft.get("tool_call_id").and_then(json::text);
+        let is_lost = || call.is_some_and(|id| !self.calls.contains(id.as_ref()));
+        cut.is_some_and(|marker| *marker >= from)
+            || self.omitted.contains(&nth)
+            || (self.summary.is_some() && is_sent && is_lost())
+    }
+}
+
+impl Panel {
+    /// Adds what the panel says of units, each of which ends with its message.
+    fn look(&self, units: &[Vec<u8>], messages: &[&[u8]], outline: &mut Outline) {
+        let (mut is_roo, mut has_figures, mut at) = (false, false, 0);
+        let mut used = self.used.iter().peekable();
+        for (nth, message) in messages.iter().enumerate() {
+            let elements = elements(&units[nth]);
+            is_roo |= elements.iter().any(|element| is_tagged(element));
+            at += elements.len();
+            let omits = |range: &std::ops::RangeInclusive<usize>| range.contains(&(at - 1));
+            if at > 0 && self.left_out.as_ref().is_some_and(omits) {
+                outline.omitted.insert(nth);
+            }
+            has_figures |= json::member(message, "metrics").is_some();
+            if let Some(stamp) = stamp(message).filter(|_| is_assistant(message)) {
+                let mut last = None;
+                while let Some((_, figures)) = used.next_if(|(begun, _)| *begun <= stamp) {
+                    last = Some(figures);
+                }
+                outline.usage.extend(last.map(|figures| (nth, figures.clone())));
+            }
+        }
+        if is_roo {
+            outline.omitted.clear();
+        }
+        if has_figures {
+            outline.usage.clear();
+        }
+    }
+}
+
+/// The messages of an element, after these thoughts.
+fn drafts(element: &[u8], thoughts: &[&[u8]], used: Option<&Vec<u8>>) -> Vec<draft::Draft> {
+    let mut drafts = Api::Anthropic.interface().decoder().drafts(&[element]);
+    let stamp = stamp(element).and_then(time).map(|time| quoted(&time));
+    for (nth, draft) in drafts.iter_mut().enumerate() {
+        // The residue of the element has its members.
+        draft.move_notes(Api::Anthropic, "members");
+        if draft.role() == "user" && draft.get("content").is_some_and(is_environment) {
+            draft.set("category", "\"context\"");
+        }
+        if let Some(stamp) = &stamp {
+            draft.set("timestamp", stamp.clone());
+        }
+        if nth > 0 {
+            continue;
+        }
+        let inside = |name: &str, inner| json::member(element, name).and_then(|raw| json::member(raw, inner));
+        let model = inside("modelInfo", "modelId").filter(|raw| raw.starts_with(b"\"") && *raw != b"\"\"");
+        if let Some(model) = model {
+            draft.set("model", model);
+        }
+        let figures = inside("metrics", "tokens").filter(|raw| raw.starts_with(b"{"));
+        if let Some(figures) = used.map(Vec::as_slice).or(figures) {
+            draft.set("usage", figures);
+        }
+        if !thoughts.is_empty() {
+            let own = elements(draft.get("reasoning").unwrap_or_default());
+            let all = array(thoughts.iter().copied().chain(own));
+            draft.set("reasoning", all);
+        }
+    }
+    drafts
+}

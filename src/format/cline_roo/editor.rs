@@ -1,0 +1,96 @@
+//! A history, as the kit writes it: Roo tags what leaves it, any other holds what is in view.
+
+use super::codec::ClineRoo;
+use super::element::{elements, is_tagged, milliseconds};
+use super::encode::{self, CallIds};
+use super::tags;
+use crate::error::{Error, Kind, Result};
+use crate::format::Purpose;
+use crate::format::kit::{Change, Codec, Edit, Editor, Edits, Source, losses};
+use crate::format::report::{Loss, Report};
+use crate::format::request::Api;
+use crate::format::request::piece::{Said, array};
+use crate::model::message::Role;
+use crate::model::session::Session;
+use crate::model::view::View;
+
+impl Editor for ClineRoo {
+    type Context = CallIds;
+
+    fn context(&self, _: Option<&[u8]>, _: &Source) -> CallIds {
+        CallIds::default()
+    }
+
+    fn new_context(&self, _: &Session, _: &View) -> CallIds {
+        CallIds::default()
+    }
+
+    fn edit(&self, edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Report) -> Vec<Edit> {
+        if is_roo(edits.source) {
+            return tags::tagged(edits, ids, report);
+        }
+        let list = edits.rewritten(ids, report);
+        if edits.purpose == Purpose::Return {
+            return list;
+        }
+        // The list of omitted messages is in another file.
+        let shown = edits.shown();
+        let count = list.len();
+        let is_shown = |edit: &Edit| !matches!(edit, Edit::Keep(nth) if edits.has_messages(*nth) && !shown.contains(nth));
+        let list: Vec<Edit> = list.into_iter().filter(is_shown).collect();
+        report.lose(
+            Loss::Event,
+            u64::from(list.len() < count || edits.changes.contains(&Change::Removed)),
+        );
+        list
+    }
+
+    fn check(&self, edits: &Edits<'_, ClineRoo>, list: &[Edit]) -> Result<()> {
+        let kept = (0..edits.source.raws.len()).map(Edit::Keep);
+        let is_appended = list.len() >= kept.len()
+            && kept.eq(list[..edits.source.raws.len()].iter().cloned())
+            && !edits.changes.contains(&Change::Restored)
+            && edits.summary(&[]).is_none();
+        if is_roo(edits.source) || is_appended {
+            return Ok(());
+        }
+        let what = "Cline records omitted messages in other files; only appending is supported";
+        let hint = "write a new history: convo COMMAND ... FILE | convo cat --to cline-roo > NEW";
+        Err(Error::new(Kind::Usage, what).hint(hint))
+    }
+
+    fn joins(&self, before: Role, role: Role) -> bool {
+        before == Role::Tool && role == Role::Tool
+    }
+
+    fn new_element(
+        &self,
+        messages: &[Said<'_>],
+        _: Purpose,
+        ids: &mut CallIds,
+        report: &mut Report,
+    ) -> Option<Vec<u8>> {
+        encode::unit(messages, Some(ids), report)
+    }
+
+    fn new_summary(&self, text: &str, body: &[u8], _: &[Vec<u8>], _: &mut CallIds) -> Option<Vec<Vec<u8>>> {
+        Some(vec![array([tags::summary(text, body).0])])
+    }
+
+    fn losses(&self, said: &Said<'_>, joined: bool, report: &mut Report) {
+        let mut lost = vec![Loss::Id, Loss::Usage, Loss::Model, Loss::Category];
+        let time = said.message.timestamp;
+        let is_lost = time.is_some_and(|time| joined || milliseconds(time).is_none());
+        lost.extend(is_lost.then_some(Loss::Timestamp));
+        let known = ["is_error", "from", Self::NAME, Api::Anthropic.name()];
+        losses::members(&said.message, said.body, &lost, &known, report);
+        let is_known = matches!(said.message.role(), Role::User | Role::Assistant | Role::Tool);
+        report.lose(Loss::Category, u64::from(!is_known));
+    }
+}
+
+/// Whether Roo tagged something in a history.
+fn is_roo(source: &Source) -> bool {
+    let mut elements = source.raws.iter().flat_map(|unit| elements(unit));
+    elements.any(is_tagged)
+}

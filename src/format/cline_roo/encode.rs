@@ -1,0 +1,102 @@
+//! Messages as the elements of a unit.
+
+use super::element::milliseconds;
+use crate::format::Purpose;
+use crate::format::report::Report;
+use crate::format::request::Api;
+use crate::format::request::piece::{Piece, Said, Writing, array, quoted};
+use crate::model::json;
+use crate::model::message::Role;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+/// Ids of calls, which are unique in a history.
+#[derive(Default)]
+pub struct CallIds {
+    given: HashSet<String>,
+    /// The last one given for each id.
+    last: HashMap<String, String>,
+}
+
+impl CallIds {
+    /// The calls of a message with unique ids, or the id of the call that it answers; none of those that have theirs.
+    fn renamed(&mut self, said: &Said<'_>) -> Option<(&'static str, Vec<u8>)> {
+        if said.message.role() == Role::Tool {
+            let id = self.last.get(said.message.tool_call_id()?.as_ref())?;
+            return Some(("tool_call_id", quoted(id)));
+        }
+        let mut is_renamed = false;
+        let calls = said.calls().into_iter().map(|call| {
+            let id = json::member(call, "id").and_then(json::text).unwrap_or_default();
+            if self.given.insert(id.to_string()) {
+                return call.to_vec();
+            }
+            is_renamed = true;
+            let mut others = (2..).map(|nth| format!("{id}_{nth}"));
+            let other = others
+                .find(|other| self.given.insert(other.clone()))
+                .unwrap_or_default();
+            let call = json::with_members(call, &[("id", Some(&quoted(&other)))]);
+            self.last.insert(id.into_owned(), other);
+            call.unwrap_or_default()
+        });
+        let calls: Vec<Vec<u8>> = calls.collect();
+        is_renamed.then(|| ("tool_calls", array(calls)))
+    }
+}
+
+/// The unit of messages, as an array. New ones have unique ids of calls, and a time.
+pub fn unit(messages: &[Said<'_>], mut new: Option<&mut CallIds>, report: &mut Report) -> Option<Vec<u8>> {
+    let mut unit: Vec<Vec<u8>> = Vec::new();
+    let mut bodies = Vec::new();
+    for said in messages {
+        let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
+        if !matches!(said.message.role(), Role::User | Role::Assistant | Role::Tool) {
+            // Other roles have no place.
+            changes.push(("role", Some(b"\"user\"".to_vec())));
+        }
+        match &mut new {
+            Some(ids) => changes.extend(ids.renamed(said).map(|(name, value)| (name, Some(value)))),
+            None => {
+                let is_element = |part: &&[u8]| json::member(part, "type") == Some(b"\"reasoning\"");
+                let (thoughts, rest): (Vec<_>, Vec<_>) = said.reasoning().into_iter().partition(is_element);
+                if !thoughts.is_empty() {
+                    changes.push(("reasoning", (!rest.is_empty()).then(|| array(rest))));
+                }
+                unit.extend(thoughts.into_iter().map(<[u8]>::to_vec));
+            }
+        }
+        let changes: Vec<(&str, Option<&[u8]>)> = changes
+            .iter()
+            .map(|(name, value)| (*name, value.as_deref()))
+            .collect();
+        bodies.push(match changes.is_empty() {
+            true => Cow::Borrowed(said.body),
+            false => Cow::Owned(json::with_members(said.body, &changes).ok()?),
+        });
+    }
+    let pieces = bodies.iter().enumerate();
+    let pieces: Vec<Piece<'_>> = pieces.map(|(nth, body)| Piece::Message(nth, body)).collect();
+    let mut writing = Writing {
+        api: Api::Anthropic,
+        purpose: if new.is_some() {
+            Purpose::Context
+        } else {
+            Purpose::Return
+        },
+        own: new.is_none(),
+        calls: &HashMap::new(),
+        report,
+    };
+    let made = Api::Anthropic.interface().write(&pieces, &mut writing).elements;
+    let stamp = messages
+        .first()
+        .and_then(|first| milliseconds(first.message.timestamp?));
+    let stamp = stamp.filter(|_| new.is_some());
+    let is_made = !made.is_empty();
+    unit.extend(made.into_iter().map(|made| match &stamp {
+        Some(stamp) => json::with_members(&made.raw, &[("ts", Some(stamp.as_bytes()))]).unwrap_or(made.raw),
+        None => made.raw,
+    }));
+    is_made.then(|| array(unit))
+}
