@@ -33,7 +33,6 @@ pub mod jsonl;
 mod kit;
 mod langchain;
 pub mod lines;
-mod listing;
 mod markdown;
 pub mod native;
 mod object;

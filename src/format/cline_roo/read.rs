@@ -32,8 +32,8 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
         panel: panel.and_then(|bytes| Panel::of(&bytes)),
         is_unnamed: source.name.is_none_or(|name| USUAL.contains(&name)),
     };
-    let sessions: Vec<Session> = kit::whole(&codec, source, report).into_iter().collect();
-    if sessions.iter().all(|session| session.messages().next().is_none()) {
+    let session = kit::whole(&codec, source, report)?;
+    if session.messages().next().is_none() {
         return refused("contains no messages");
     }
     if codec.panel.is_none() && !is_roo(&bytes[start..]) {
@@ -43,7 +43,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
         );
         report.note(Place { line: 0, offset: 0 }, what);
     }
-    Ok(sessions)
+    Ok(vec![session])
 }
 
 /// Whether Roo tagged something in a history.

@@ -85,9 +85,10 @@ pub fn tagged(edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Repor
         .enumerate()
         .filter(|(at, next)| !is_covered(*at, next));
     let markers = sent.filter_map(|(_, next)| match next {
-        Next::Element(nth) => text(last(&source.raws[*nth]), "truncationId"),
+        Next::Element(nth) => Some(last(&source.raws[*nth])).filter(|raw| Kind::of(raw) == Kind::Marker),
         _ => None,
     });
+    let markers = markers.filter_map(|marker| text(marker, "truncationId"));
     let cuts: HashSet<_> = markers.collect();
     let is_cut = |nth: usize| text(last(&source.raws[nth]), CUT).is_some_and(|id| cuts.contains(&id));
     let shown = edits.shown();

@@ -2,10 +2,9 @@
 
 use super::codec::Continue;
 use super::decode::text;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::format::Source;
-use crate::format::kit::{self, Frame};
-use crate::format::listing::{refused, whole};
+use crate::format::kit;
 use crate::format::report::Report;
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
@@ -14,22 +13,19 @@ use crate::model::time;
 /// Name of the index that lies beside the documents.
 const INDEX: &str = "sessions.json";
 
-/// Reads a document with what lies beside it.
+/// Reads a document with what is next to it.
 pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
-    let bytes = source.bytes;
-    let start = whole(bytes, "document")?;
-    if bytes[start] == b'[' {
-        let error = refused(bytes, start, "not a Continue session: an array");
+    let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
+    let document = bytes.trim_ascii();
+    if document.starts_with(b"[") {
+        let error = Error::new(Kind::Data, "not a Continue session: an array");
         return Err(error.hint("give the session files listed in sessions.json"));
-    }
-    if Frame::of(&bytes[start..], Some("history")).is_none() {
-        return Err(refused(bytes, start, "not a Continue session: no history"));
     }
     let index = (source.neighbour)(INDEX).ok().flatten();
     let codec = Continue {
-        created: index.and_then(|index| begun(&index, &text(&bytes[start..], "sessionId")?)),
+        created: index.and_then(|index| begun(&index, &text(document, "sessionId")?)),
     };
-    Ok(kit::whole(&codec, source, report).into_iter().collect())
+    Ok(vec![kit::whole(&codec, source, report)?])
 }
 
 /// When the index says that a session began.

@@ -34,7 +34,12 @@ pub fn parts(content: &[u8]) -> Option<Vec<u8>> {
 pub fn of_parts(role: &str, parts: &[u8]) -> Vec<Draft> {
     let mut content = ObjectBuilder::default();
     content.text("role", role).raw("parts", parts);
-    gemini::element(&content.finish(), &mut Calls::default())
+    let mut drafts = gemini::element(&content.finish(), &mut Calls::default());
+    // The residue of the record has its members.
+    drafts
+        .iter_mut()
+        .for_each(|draft| draft.move_notes(Api::Gemini, "members"));
+    drafts
 }
 
 /// What a result says, and whether it says that something failed.

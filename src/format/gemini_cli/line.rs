@@ -1,7 +1,7 @@
 //! What a line of a log does.
 
 use crate::format::object::members;
-use crate::model::json::{self, Fault};
+use crate::model::json;
 use std::borrow::Cow;
 
 /// An operation.
@@ -10,7 +10,7 @@ pub enum Line<'a> {
     /// An empty line.
     Blank,
     /// No object.
-    Unreadable(Fault),
+    Unreadable,
     /// Takes the message of this id and all behind it away.
     Rewind(Cow<'a, str>),
     /// Puts the message of this id in.
@@ -31,7 +31,7 @@ impl<'a> Line<'a> {
         }
         let members = match members(body) {
             Ok(members) => members,
-            Err(fault) => return Line::Unreadable(fault),
+            Err(_) => return Line::Unreadable,
         };
         let get = |name: &str| {
             members
@@ -49,14 +49,4 @@ impl<'a> Line<'a> {
             _ => Line::Strange,
         }
     }
-}
-
-/// The id of the session that a line tells of.
-pub fn session_id(line: &[u8]) -> Option<Cow<'_, str>> {
-    // Most lines do not have the word, and are not looked through any further.
-    memchr::memmem::find(line, b"\"projectHash\"")?;
-    let told = Line::of(line.trim_ascii()) == Line::Session;
-    json::member(line, "sessionId")
-        .filter(|_| told)
-        .and_then(json::text)
 }

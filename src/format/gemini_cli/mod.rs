@@ -1,45 +1,44 @@
-//! Gemini CLI: the recording of a chat. The log is a row of operations on messages by id: a line puts one in or takes the
-//! place of the one of its id, `$rewindTo` takes one and all behind it away, `$set` changes what is told of the session or
-//! sets all messages anew. What is left at its end is the session. An older recording is one document with `messages`.
+//! Gemini CLI: the recording of a chat. The log is a list of operations on messages by id: a line adds one or replaces the
+//! one with its id, `$rewindTo` removes one and all after it, `$set` changes the description of the session or replaces all
+//! messages. What is left at its end is the session. An older recording is one document with `messages`.
 //!
-//! | what | where it is kept |
+//! | content that | metadata of its message |
 //! |---|---|
-//! | members of a record that have no place | `metadata.gemini-cli.record` |
-//! | what calls have beside name and arguments | `metadata.gemini-cli.calls` |
-//! | content that was a list although it is one text | `metadata.gemini-cli.parts` |
-//! | content that holds calls and thoughts itself | `metadata.gemini-cli.inline` |
-//! | a result that is not as usual | `metadata.gemini-cli.result` |
-//! | a record that could not be made again of that | `metadata.gemini-cli.raw` |
-//! | what is told of the session | `metadata.gemini-cli.session` of the header |
-//! | notes, errors, warnings | `foreign` events |
+//! | is a list although it is one text | `metadata.gemini-cli.parts` |
+//! | holds calls and thoughts itself | `metadata.gemini-cli.inline` |
 //!
-//! What the program does not send when it goes on (commands, context that it makes anew) is out of view. Which session a
-//! subagent belongs to is said by its folder alone, so that none is named.
+//! What the program does not send when it continues (commands, context that it makes again) is not in view; notes, errors
+//! and warnings are passthrough records. Only its folder says which session a subagent belongs to, so that none is named.
 
+mod codec;
 mod content;
-mod kept;
+mod decode;
+mod editor;
+mod encode;
 mod line;
-mod message;
-mod read;
 mod replay;
-mod spell;
 #[cfg(test)]
 mod tests;
 mod usage;
-mod write;
 
 use super::detect::{Content, Signature};
+use super::kit;
 use super::report::Loss;
-use super::{Form, Holds, Reading};
+use super::{Form, Holds, Input, Reading, SessionReader};
+use crate::error::{Error, Kind, Result};
+use codec::GeminiCli;
+use std::io::Read;
 
 /// The recordings, as a format.
 pub const FORM: Form = Form {
     name: NAME,
     about: "Gemini CLI chat recording",
-    read: Reading::Sessions(read::open),
+    read: Reading::Sessions(open),
     holds: Holds::Many,
-    write: Some(write::write),
-    back: Some(write::back),
+    write: Some(|session, view, purpose, out, report| {
+        kit::write(&GeminiCli, session, view, purpose, out, report)
+    }),
+    back: Some(|sessions, out, report| kit::back(&GeminiCli, sessions, out, report)),
     loses: &[
         Loss::Id,
         Loss::Usage,
@@ -87,3 +86,14 @@ pub(super) const SIGNATURE: Signature = Signature {
 
 /// The word under which leftovers are kept.
 const NAME: &str = "gemini-cli";
+
+fn open(mut input: Input) -> Result<Box<dyn SessionReader>> {
+    let begun = input.rest.by_ref().take(64).read_to_end(&mut input.head);
+    begun.map_err(|error| Error::io("cannot read", error))?;
+    let head = input.head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&input.head);
+    if head.trim_ascii_start().starts_with(b"[") {
+        let error = Error::new(Kind::Data, "not a Gemini CLI recording");
+        return Err(error.hint("logs.json contains prompts, not sessions; give a file in chats/"));
+    }
+    kit::open(&GeminiCli, input)
+}

@@ -2,123 +2,122 @@
 
 use super::line::Line;
 use crate::error::Place;
-use crate::format::kit::Frame;
-use crate::model::json::{self, Dialect, Elements, Fault};
+use crate::format::kit::{Layout, Parsed, Part, State};
+use crate::model::json::{self, Dialect, Elements};
 use crate::model::record;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// A message that is left.
-#[derive(Clone, Debug)]
-pub struct Live<'a> {
-    /// Its id.
-    pub id: Option<Cow<'a, str>>,
-    /// Its bytes.
-    pub raw: &'a [u8],
-    /// Where it stands.
-    pub place: Place,
+struct Live<'a> {
+    id: Option<Cow<'a, str>>,
+    raw: &'a [u8],
+    place: Place,
 }
 
-/// A line that is no operation.
-#[derive(Clone, Debug)]
-pub struct Aside<'a> {
-    /// The line with its ending.
-    pub full: &'a [u8],
-    /// The line without.
-    pub body: &'a [u8],
-    /// Where it stands.
-    pub place: Place,
-    /// Why it cannot be read; none of an object.
-    pub fault: Option<Fault>,
-    /// How many messages there were ahead of it.
-    pub behind: usize,
+/// A line that is no operation, and the number of messages before it.
+struct Aside {
+    state: State,
+    place: Place,
+    before: usize,
 }
 
 /// What is left.
-#[derive(Debug, Default)]
-pub struct Replay<'a> {
-    /// The messages, in order.
-    pub live: Vec<Live<'a>>,
+#[derive(Default)]
+struct Replay<'a> {
+    live: Vec<Live<'a>>,
     by_id: HashMap<Cow<'a, str>, usize>,
-    /// What is told of the session, by name.
-    pub told: Vec<(Cow<'a, str>, &'a [u8])>,
-    /// Lines that are no operation, in their order.
-    pub aside: Vec<Aside<'a>>,
+    /// The description of the session, by name.
+    about: Vec<(Cow<'a, str>, &'a [u8])>,
+    asides: Vec<Aside>,
+}
+
+/// What is left of the lines of a log that begins after a place.
+pub fn replay(bytes: &[u8], start: Place) -> Parsed {
+    let mut replay = Replay::default();
+    let mut place = start;
+    for full in bytes.split_inclusive(|byte| *byte == b'\n') {
+        place.line += 1;
+        replay.line(full, place);
+        place.offset += full.len() as u64;
+    }
+    let mut asides = std::mem::take(&mut replay.asides);
+    // What was before a line may have gone since.
+    let left = replay.live.len();
+    asides
+        .iter_mut()
+        .for_each(|aside| aside.before = aside.before.min(left));
+    asides.sort_by_key(|aside| aside.before);
+    let mut asides = asides.into_iter().peekable();
+    let mut parts: Vec<Part> = Vec::new();
+    for (nth, live) in replay.live.iter().enumerate() {
+        while let Some(aside) = asides.next_if(|aside| aside.before <= nth) {
+            parts.push(part(Vec::new(), aside.place, aside.state));
+        }
+        parts.push(part(json::compact(live.raw).0, live.place, State::Element));
+    }
+    parts.extend(asides.map(|aside| part(Vec::new(), aside.place, aside.state)));
+    for (nth, part) in parts.iter_mut().enumerate() {
+        part.at = nth;
+    }
+    let mut about = json::ObjectBuilder::default();
+    for (name, value) in &replay.about {
+        about.raw(name, json::compact(value).0);
+    }
+    Parsed {
+        layout: Layout::Lines,
+        about: (!about.is_empty()).then(|| about.finish()),
+        parts,
+        ..Parsed::default()
+    }
+}
+
+fn part(raw: Vec<u8>, place: Place, state: State) -> Part {
+    Part {
+        at: 0,
+        raw,
+        size: 1,
+        row: None,
+        place,
+        state,
+    }
 }
 
 impl<'a> Replay<'a> {
-    /// Of the lines of a log that begins behind a place.
-    pub fn of_log(bytes: &'a [u8], start: Place) -> Replay<'a> {
-        let mut replay = Replay::default();
-        let mut place = start;
-        for full in bytes.split_inclusive(|byte| *byte == b'\n') {
-            place.line += 1;
-            let body = record::body_of(full, place);
-            let line = Line::of(body);
-            match line {
-                Line::Blank => {}
-                Line::Rewind(id) => replay.rewind(&id),
-                Line::Message(id) => replay.put(Live {
-                    id: Some(id),
-                    raw: body,
-                    place,
-                }),
-                Line::Set(set) => {
-                    let at = Place {
-                        line: place.line,
-                        offset: place.offset,
-                    };
-                    if let Some(list) = json::member(set, "messages").filter(|raw| raw.starts_with(b"[")) {
-                        replay.rewind_to(0);
-                        replay.put_all(list, at);
-                    }
-                    replay.tell(set);
+    fn line(&mut self, full: &'a [u8], place: Place) {
+        let body = record::body_of(full, place);
+        match Line::of(body) {
+            Line::Blank => {}
+            Line::Rewind(id) => self.rewind(&id),
+            Line::Message(id) => self.put(Live {
+                id: Some(id),
+                raw: body,
+                place,
+            }),
+            Line::Set(set) => {
+                if let Some(list) = json::member(set, "messages").filter(|raw| raw.starts_with(b"[")) {
+                    self.rewind_to(0);
+                    self.put_all(list, place);
                 }
-                Line::Session => {
-                    if let Some(list) = json::member(body, "messages") {
-                        replay.put_all(list, place);
-                    }
-                    replay.tell(body);
-                }
-                Line::Unreadable(_) | Line::Strange => replay.aside.push(Aside {
-                    full,
-                    body,
-                    place,
-                    fault: match line {
-                        Line::Unreadable(fault) => Some(fault),
-                        _ => None,
-                    },
-                    behind: replay.live.len(),
-                }),
+                self.describe(set);
             }
-            place.offset += full.len() as u64;
+            Line::Session => {
+                if let Some(list) = json::member(body, "messages") {
+                    self.put_all(list, place);
+                }
+                self.describe(body);
+            }
+            Line::Unreadable => self.aside(State::Damaged(full.to_vec()), place),
+            Line::Strange => self.aside(State::Strange(body.trim_ascii().to_vec()), place),
         }
-        // What was ahead of a line may have gone since.
-        let left = replay.live.len();
-        for aside in &mut replay.aside {
-            aside.behind = aside.behind.min(left);
-        }
-        replay.aside.sort_by_key(|aside| aside.behind);
-        replay
     }
 
-    /// Of a document that stands at a place: its messages are what they are.
-    pub fn of_document(document: &'a [u8], listing: Option<&Frame<'a>>, start: Place) -> Replay<'a> {
-        let mut replay = Replay::default();
-        let mut place = start;
-        let mut counted = 0;
-        for nth in 0..listing.map_or(0, |listing| listing.elements.len()) {
-            let Some(listing) = listing else { break };
-            let raw = listing.element(nth);
-            let at = listing.elements[nth].start;
-            place.line += memchr::memchr_iter(b'\n', &document[counted..at]).count() as u64;
-            counted = at;
-            place.offset = start.offset + at as u64;
-            let id = json::member(raw, "id").and_then(json::text);
-            replay.live.push(Live { id, raw, place });
-        }
-        replay.tell(document);
-        replay
+    fn aside(&mut self, state: State, place: Place) {
+        self.asides.push(Aside {
+            state,
+            place,
+            before: self.live.len(),
+        });
     }
 
     fn put(&mut self, live: Live<'a>) {
@@ -157,23 +156,15 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn tell(&mut self, object: &'a [u8]) {
+    fn describe(&mut self, object: &'a [u8]) {
         for (name, value) in json::members(object, Dialect::Strict).unwrap_or_default() {
             if name == "messages" {
                 continue;
             }
-            match self.told.iter_mut().find(|(known, _)| *known == name) {
+            match self.about.iter_mut().find(|(known, _)| *known == name) {
                 Some(known) => known.1 = value,
-                None => self.told.push((name, value)),
+                None => self.about.push((name, value)),
             }
         }
-    }
-
-    /// What is told under a name.
-    pub fn get(&self, name: &str) -> Option<&'a [u8]> {
-        self.told
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, raw)| *raw)
     }
 }

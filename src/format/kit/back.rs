@@ -50,6 +50,18 @@ pub fn back<C: Editor>(
         .filter(|edit| matches!(edit, Edit::Insert(_)))
         .count() as u64;
     let Some(value) = document else {
+        if let Some(own) = sources.first()
+            && let Some(lines) = own.codec.appended(&own.source, &edits)
+        {
+            written(out.write_all(bytes))?;
+            if bytes.last().is_some_and(|last| *last != b'\n') {
+                written(out.write_all(b"\n"))?;
+            }
+            let lines = lines.into_iter().map(|line| [line.as_slice(), b"\n"].concat());
+            return lines
+                .into_iter()
+                .try_for_each(|line| written(out.write_all(&line)));
+        }
         return lines_back(codec, bytes, edits, added, out, report);
     };
     let mut frame = Frame::parse(bytes, value, C::LIST);

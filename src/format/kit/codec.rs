@@ -1,6 +1,9 @@
 //! What a format defines.
 
 use super::losses;
+pub use super::part::Layout;
+use super::part::Parsed;
+use crate::error::Place;
 use crate::format::Format;
 use crate::format::report::Report;
 use crate::format::request::draft;
@@ -67,7 +70,12 @@ pub trait Codec: Sized + Sync + 'static {
     fn unit(&self, _elements: &[Vec<u8>]) -> usize {
         1
     }
-    /// Whether a line describes the session that begins with it. Only formats that are also JSON Lines have such.
+    /// The elements that are left of a log whose lines are operations on them.
+    fn replay(&self, _bytes: &[u8], _start: Place) -> Option<Parsed> {
+        None
+    }
+    /// Whether a line describes the session that begins with it, or describes it again. Only formats that are also JSON
+    /// Lines have such.
     fn begins(&self, _line: &[u8]) -> bool {
         false
     }
@@ -106,35 +114,6 @@ pub trait Codec: Sized + Sync + 'static {
 pub fn variant_named<C: Codec>(codec: &'static C, name: &str) -> &'static C {
     let mut variants = C::VARIANTS.iter();
     variants.find(|codec| codec.variant() == name).unwrap_or(codec)
-}
-
-/// How the elements of a session are stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Layout {
-    /// A list in a document.
-    #[default]
-    Document,
-    /// A list alone.
-    List,
-    /// An element per line.
-    Lines,
-}
-
-impl Layout {
-    /// The word in a header.
-    pub fn name(self) -> &'static str {
-        match self {
-            Layout::Document => "document",
-            Layout::List => "list",
-            Layout::Lines => "lines",
-        }
-    }
-
-    /// The layout of this name.
-    pub fn from_name(name: &str) -> Option<Layout> {
-        let all = [Layout::Document, Layout::List, Layout::Lines];
-        all.into_iter().find(|layout| layout.name() == name)
-    }
 }
 
 /// What a source says about its session.

@@ -35,6 +35,10 @@ pub trait Editor: Codec {
     fn check(&self, _edits: &Edits<'_, Self>, _list: &[Edit]) -> Result<()> {
         Ok(())
     }
+    /// The lines that make these edits, for a program that only adds lines to its logs.
+    fn appended(&self, _source: &Source, _edits: &[Edit]) -> Option<Vec<Vec<u8>>> {
+        None
+    }
     /// Whether messages of this role have a place.
     fn has_role(&self, _role: Role) -> bool {
         true
@@ -52,6 +56,17 @@ pub trait Editor: Codec {
         report: &mut Report,
     ) -> Option<Vec<u8>> {
         self.encode(messages, report)
+    }
+    /// New elements of messages that are joined, as a rule one.
+    fn new_elements(
+        &self,
+        messages: &[Said<'_>],
+        purpose: Purpose,
+        context: &mut Self::Context,
+        report: &mut Report,
+    ) -> Vec<Vec<u8>> {
+        let element = self.new_element(messages, purpose, context, report);
+        element.into_iter().collect()
     }
     /// The elements of a summary after these new elements; none if it is written as a message. The body is that of its
     /// event.
@@ -198,6 +213,10 @@ impl<'c, C: Editor> Edits<'c, C> {
                 continue;
             };
             let results = items.iter().take_while(is_result).count();
+            if results == 0 {
+                out.push(Next::Items(items));
+                continue;
+            }
             let (results, others) = items.split_at(results);
             let shown = |next: &mut Next| match next {
                 Next::Element(nth) => Some((*nth, self.source.elements.items(self.view, *nth))),
@@ -209,7 +228,7 @@ impl<'c, C: Editor> Edits<'c, C> {
                 found.map(|(nth, items)| (next, nth, items))
             });
             let is_joined = last.is_some();
-            if let Some((next, nth, mut items)) = last.filter(|_| !results.is_empty()) {
+            if let Some((next, nth, mut items)) = last {
                 items.extend(results);
                 *next = Next::Edited(nth, items);
             }
@@ -280,7 +299,7 @@ pub fn new_elements<C: Editor>(
     let close = |group: &mut Vec<Cow<'_, [u8]>>, elements: &mut Vec<_>, context: &mut _, report: &mut _| {
         let bodies = std::mem::take(group);
         if !bodies.is_empty() {
-            elements.extend(codec.new_element(&said(&bodies, C::NAME), purpose, context, report));
+            elements.extend(codec.new_elements(&said(&bodies, C::NAME), purpose, context, report));
         }
     };
     for item in items.iter().map(|nth| &view.items[*nth]) {

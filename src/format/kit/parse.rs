@@ -2,6 +2,7 @@
 
 use super::codec::{Codec, Layout};
 use super::frame::Frame;
+use super::part::{Parsed, Part, State};
 use super::values::Value;
 use crate::error::{Error, Place, Result};
 use crate::format::Input;
@@ -11,47 +12,6 @@ use crate::format::request::piece::array;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::collections::HashMap;
 use std::io::Read;
-
-/// The elements of a session.
-#[derive(Default)]
-pub struct Parsed {
-    /// How they are stored.
-    pub layout: Layout,
-    /// The members next to the list, or the line that describes the session.
-    pub about: Option<Vec<u8>>,
-    /// The elements.
-    pub parts: Vec<Part>,
-    /// Whether damage was reported already.
-    pub is_reported: bool,
-    /// The session that its rows name.
-    pub row: Option<String>,
-}
-
-/// An element.
-pub struct Part {
-    /// Its index in the input.
-    pub at: usize,
-    /// Its bytes on one line.
-    pub raw: Vec<u8>,
-    /// How many elements of the input it is.
-    pub size: usize,
-    /// The row that it is in.
-    pub row: Option<Vec<u8>>,
-    /// Where it begins.
-    pub place: Place,
-    /// What it is.
-    pub state: State,
-}
-
-/// What an element is before it is decoded.
-pub enum State {
-    /// To be decoded.
-    Element,
-    /// An empty line, or the one that describes the session.
-    Skipped,
-    /// A line that is not an object.
-    Damaged(Vec<u8>),
-}
 
 /// Whether an input is JSON Lines: its first line is an object of its own that the codec knows as a line, or damaged
 /// before such a line.
@@ -202,6 +162,9 @@ fn on_a_line(raw: &[u8], repairs: bool, place: Place, report: &mut Report) -> Ve
 
 /// The elements of lines.
 pub fn lines<C: Codec>(codec: &C, bytes: &[u8], start: Place, report: &mut Report) -> Parsed {
+    if let Some(parsed) = codec.replay(bytes, start) {
+        return parsed;
+    }
     let mut place = start;
     let mut about = None;
     let mut is_first = true;

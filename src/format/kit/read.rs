@@ -10,7 +10,7 @@ use crate::format;
 use crate::format::document::{Cut, open_pieces};
 use crate::format::pieces::Pieces;
 use crate::format::report::Report;
-use crate::format::{Input, SessionReader};
+use crate::format::{Input, Reading, SessionReader};
 use crate::model::json;
 use crate::model::origin::Origin;
 use crate::model::session::Session;
@@ -41,18 +41,10 @@ pub fn open<C: Codec>(codec: &'static C, mut input: Input) -> Result<Box<dyn Ses
     }))
 }
 
-/// The session of a document that is read as a whole; none if it has no list.
-pub fn whole<C: Codec>(codec: &C, source: &format::Source<'_>, report: &mut Report) -> Option<Session> {
-    let bytes = source.bytes.to_vec();
-    let mark = usize::from(bytes.starts_with(b"\xef\xbb\xbf")) * 3;
-    let start = json::skip_space(&bytes, mark);
-    let value = Value {
-        value: start..bytes.trim_ascii_end().len().max(start),
-        bytes,
-        start: Place::default(),
-        strange: None,
-    };
-    let parsed = document(codec, &value, report)?;
+/// The session of a document that is read as a whole.
+pub fn whole<C: Codec>(codec: &C, source: &format::Source<'_>, report: &mut Report) -> Result<Session> {
+    let value = whole_value(source.bytes);
+    let parsed = document(codec, &value, report).ok_or_else(none::<C>)?;
     let name = InputName {
         name: source.name,
         ..InputName::default()
@@ -62,7 +54,23 @@ pub fn whole<C: Codec>(codec: &C, source: &format::Source<'_>, report: &mut Repo
         lead: Vec::new(),
         bytes: value.bytes,
     }));
-    Some(session)
+    Ok(session)
+}
+
+/// The value of a document that is read as a whole, also if it is damaged.
+fn whole_value(bytes: &[u8]) -> Value {
+    let mark = usize::from(bytes.starts_with(b"\xef\xbb\xbf")) * 3;
+    let start = json::skip_space(bytes, mark);
+    Value {
+        value: start..bytes.trim_ascii_end().len().max(start),
+        bytes: bytes.to_vec(),
+        start: Place::default(),
+        strange: None,
+    }
+}
+
+fn none<C: Codec>() -> Error {
+    Error::new(Kind::Data, format!("contains no {}", noun(C::WHAT)))
 }
 
 /// Documents in an array or one per line.
@@ -128,7 +136,17 @@ impl<C: Codec> Sessions<C> {
         let codec = self.codec;
         let (parsed, bytes) = match &mut self.inputs {
             Inputs::Lines(pieces) => {
-                let Some(piece) = pieces.next(|line| codec.begins(line))? else {
+                // A log may describe its session again.
+                let mut known: Option<String> = None;
+                let begins = |line: &[u8]| {
+                    let id = codec.begins(line).then(|| codec.info(line).id);
+                    let is_other = id
+                        .as_ref()
+                        .is_some_and(|id| id.is_none() || (known.is_some() && known != *id));
+                    known = id.flatten().or(known.take());
+                    is_other
+                };
+                let Some(piece) = pieces.next(begins)? else {
                     return Ok(false);
                 };
                 let parsed = by_session(codec, lines(codec, &piece.bytes, piece.start, report));
@@ -137,7 +155,7 @@ impl<C: Codec> Sessions<C> {
             Inputs::Values(values) => {
                 let Some(value) = values.next()? else {
                     return match self.count {
-                        0 => Err(Error::new(Kind::Data, format!("contains no {}", noun(C::WHAT)))),
+                        0 => Err(none::<C>()),
                         _ => Ok(false),
                     };
                 };
@@ -223,8 +241,10 @@ pub fn reparse<C: Codec>(codec: &'static C, origin: &Origin) -> Option<Reparsed<
         returns: false,
     };
     let mut report = Report::default();
+    let is_whole = matches!(C::FORMAT.form().read, Reading::Document(_));
     let value = match is_lines(codec, &mut input()).ok()? {
         true => None,
+        false if is_whole => Some(whole_value(&origin.bytes)),
         false => Some(Values::new(input()).next().ok()??),
     };
     let parsed = match &value {

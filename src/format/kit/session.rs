@@ -1,7 +1,7 @@
 //! Elements as a session.
 
 use super::codec::{Codec, Decoded, Draft, Layout, Summary, Visible};
-use super::parse::{Parsed, Part, State};
+use super::part::{Parsed, Part, State};
 use super::records::{self, Ids, said};
 use super::residue::{residue, restore};
 use super::source::Source;
@@ -90,6 +90,11 @@ pub fn session<C: Codec>(
                     report.damage(place, fault.what);
                 }
                 building.session.push_ended(&full, place);
+                continue;
+            }
+            State::Strange(raw) => {
+                building.push(records::passthrough(C::NAME, &raw), place);
+                unrecognized.push(place);
                 continue;
             }
             State::Element => {}

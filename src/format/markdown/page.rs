@@ -17,24 +17,6 @@ use std::fmt::Write as _;
 /// Lines of a result that are shown; a longer one is folded.
 const SHOWN: usize = 30;
 
-/// Members of a message that stand on the page, or are told otherwise.
-const MEMBERS: [&str; 14] = [
-    "role",
-    "content",
-    "name",
-    "tool_calls",
-    "tool_call_id",
-    "reasoning",
-    "refusal",
-    "id",
-    "timestamp",
-    "category",
-    "tokens",
-    "usage",
-    "model",
-    "metadata",
-];
-
 /// The page of a session's view.
 pub fn of(
     session: &Session,
@@ -235,20 +217,6 @@ fn tell_signatures(said: &Message<'_>, report: &mut Report) {
 
 /// Counts what is not on the page of a message.
 fn tell_books(said: &Message<'_>, body: &[u8], report: &mut Report) {
-    let known = ["is_error", "denied", "invalid"];
-    let mut found = Report::default();
-    losses::members(
-        said,
-        body,
-        &[Loss::Id, Loss::Category, Loss::Usage],
-        &known,
-        &mut found,
-    );
-    if rest(body, &MEMBERS).next().is_some() {
-        found.losses.insert(Loss::Metadata, 1);
-    }
-    found
-        .losses
-        .into_iter()
-        .for_each(|(loss, count)| report.lose(loss, count));
+    let lost = [Loss::Id, Loss::Category, Loss::Usage];
+    losses::members(said, body, &lost, &["is_error", "denied", "invalid"], report);
 }

@@ -35,6 +35,7 @@ const FORMATS: [(Format, Option<&str>); 13] = [
 const ON_KIT: &[Format] = &[
     Format::ClineRoo,
     Format::Continue,
+    Format::GeminiCli,
     Format::Goose,
     Format::Langchain,
     Format::Opencode,

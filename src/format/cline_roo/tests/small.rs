@@ -2,8 +2,9 @@
 
 use super::{session, shown, through_lines, try_session, with, written};
 use crate::error::Kind;
-use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
+use crate::format::tests::in_place;
+use crate::format::{Format, Purpose};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -323,6 +324,23 @@ fn what_is_no_history_is_refused() {
     let read = try_session(odd, None, &mut report).unwrap();
     assert_eq!(report.findings.iter().filter(|finding| finding.damage).count(), 2);
     assert_eq!(written(&read, Purpose::Return).unwrap().0, odd);
+}
+
+#[test]
+fn a_history_holds_to_all_laws() {
+    let call = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"tool_use","id":"c.1","name":"f","input":{"a": 1},"x":2}],"ts":1,"modelInfo":{"modelId":"m"},"metrics":{"tokens":{"prompt":1}}}"#;
+    let result = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c.1","content":"r"},{"type":"text","text":"and"}],"ts":2}"#;
+    let thought = r#"{"type":"reasoning","summary":[],"encrypted_content":"zz"}"#;
+    let elements = [
+        said("user", "1", r#","truncationParent":"t""#),
+        CUT.to_string(),
+        thought.to_string(),
+        call.to_string(),
+        result.to_string(),
+        said("assistant", "3", r#","reasoning_content":"hm""#),
+        said("user", "4", ""),
+    ];
+    in_place::hold(Format::ClineRoo, history(&elements));
 }
 
 #[test]

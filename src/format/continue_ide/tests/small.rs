@@ -234,15 +234,28 @@ fn the_index_says_when_a_session_began() {
 #[test]
 fn what_is_no_session_is_refused() {
     for (wrong, what) in [
-        (&b""[..], "not valid JSON: unexpected end"),
-        (b"{}", "no history"),
-        (b"{\"history\":1}", "no history"),
+        (&b""[..], "no Continue session"),
+        (b"{}", "no Continue session"),
+        (b"{\"history\":1}", "no Continue session"),
         (b"[{\"sessionId\":\"s\",\"dateCreated\":\"1\"}]", "an array"),
-        (b"{\"history\":[]} x", "unexpected text after"),
-        (b"{\"history\":[\"\xff\"]}", "not UTF-8"),
     ] {
         let error = try_session(wrong, &mut Report::default()).unwrap_err();
         assert!(error.message.contains(what), "{}", error.message);
+    }
+    let said = r#"{"message":{"role":"user","content":"a"}}"#;
+    for damaged in [
+        format!(r#"{{"history":[{said}]}} x"#),
+        format!(r#"{{"history":[{said}, {{"mess"#),
+    ] {
+        let mut report = Report::default();
+        assert_eq!(
+            try_session(damaged.as_bytes(), &mut report)
+                .unwrap()
+                .messages()
+                .count(),
+            1
+        );
+        assert!(report.is_damaged());
     }
     let odd = document(&[
         item("user", "1", ""),

@@ -78,7 +78,7 @@ proptest! {
         prop_assert_eq!(said(&again), said(&changed));
         // And as a log of its own.
         let (own, _) = written(&changed, Purpose::Export);
-        prop_assert_eq!(said(&sessions(&own).0[0]), said(&changed));
+        prop_assert_eq!(said(&sessions(&own).0[0]), said(&changed), "{}", String::from_utf8_lossy(&own));
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod damage;
 mod fixtures;
 mod small;
 
-use super::{read, write};
+use super::{FORM, open};
 use crate::format::report::Report;
 pub use crate::format::tests::bed::{cut, through_lines, with};
 use crate::format::tests::truth;
@@ -21,7 +21,7 @@ pub fn sessions(bytes: &[u8]) -> (Vec<Session>, Report) {
 }
 
 pub fn try_sessions(bytes: &[u8], report: &mut Report) -> crate::error::Result<Vec<Session>> {
-    let mut reader = read::open(Input {
+    let mut reader = open(Input {
         name: None,
         head: bytes[..bytes.len().min(100)].to_vec(),
         rest: Box::new(std::io::Cursor::new(bytes[bytes.len().min(100)..].to_vec())),
@@ -33,7 +33,7 @@ pub fn try_sessions(bytes: &[u8], report: &mut Report) -> crate::error::Result<V
 /// A session as a log, made of its records alone.
 pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
-    write::write(session, &View::replay(session), purpose, &mut out, &mut report).unwrap();
+    FORM.write.unwrap()(session, &View::replay(session), purpose, &mut out, &mut report).unwrap();
     (out, report)
 }
 
@@ -50,7 +50,7 @@ pub fn returned(sessions: &[Session], changed: bool) -> Vec<u8> {
         })
         .collect();
     let mut out = Vec::new();
-    write::back(&returned, &mut out, &mut Report::default()).unwrap();
+    FORM.back.unwrap()(&returned, &mut out, &mut Report::default()).unwrap();
     out
 }
 

@@ -1,0 +1,114 @@
+//! The records of a chat, as the kit reads them.
+
+use super::content::timestamp;
+use super::line::Line;
+use super::{NAME, decode, encode, replay};
+use crate::error::Place;
+use crate::format::Format;
+use crate::format::content;
+use crate::format::kit::{Codec, Decoded, Draft, Layout, Parsed, SessionInfo, Visible};
+use crate::format::report::Report;
+use crate::format::request::piece::Said;
+use crate::format::workspace::Member;
+use crate::model::json::{self, Dialect};
+use crate::model::time;
+
+/// Recordings of the Gemini CLI.
+pub struct GeminiCli;
+
+impl Codec for GeminiCli {
+    const FORMAT: Format = Format::GeminiCli;
+    const NAME: &'static str = NAME;
+    const WHAT: &'static str = "a Gemini CLI log";
+    const LIST: &'static str = "messages";
+    const LINES: bool = true;
+    const LAYOUT: Layout = Layout::Lines;
+    const ORDERS: bool = true;
+    const LAYS_OUT: bool = true;
+    const PLACED: &'static [Member] = &[Member::Directory];
+    type Outline = ();
+
+    fn replay(&self, bytes: &[u8], start: Place) -> Option<Parsed> {
+        Some(replay::replay(bytes, start))
+    }
+
+    fn begins(&self, line: &[u8]) -> bool {
+        // Most lines do not have the word, and are not looked through any further.
+        let has_word = memchr::memmem::find(line, b"\"projectHash\"").is_some();
+        has_word && Line::of(line.trim_ascii()) == Line::Session
+    }
+
+    fn info(&self, about: &[u8]) -> SessionInfo {
+        let text = |name| {
+            let text = json::member(about, name).and_then(json::text);
+            text.filter(|text| !text.is_empty()).map(|text| text.into_owned())
+        };
+        SessionInfo {
+            id: text("sessionId"),
+            title: text("summary"),
+            created: text("startTime").filter(|time| time::is_rfc3339(time)),
+            ..SessionInfo::default()
+        }
+    }
+
+    fn outline(&self, _: &[Vec<u8>]) {}
+
+    fn decode(&self, (): &(), _: usize, record: &[u8]) -> Decoded {
+        if !record.starts_with(b"{") {
+            return Decoded::Unrecognized;
+        }
+        let Some(messages) = decode::messages(record) else {
+            return Decoded::Passthrough;
+        };
+        let visible = match is_hidden(record) {
+            true => Visible::Hidden,
+            false => Visible::Whole,
+        };
+        let messages = messages.into_iter().map(|message| Draft {
+            message,
+            visible: visible.clone(),
+        });
+        Decoded::Messages(messages.collect())
+    }
+
+    fn fault(&self, record: &[u8]) -> Option<String> {
+        let kind = json::member(record, "type").and_then(json::text);
+        match kind.as_deref() {
+            Some("user" | "gemini") => content::fault(record, &["toolCalls", "thoughts"]),
+            Some("info" | "error" | "warning") => None,
+            Some(kind) => Some(format!("unknown record type '{kind}'")),
+            None => record
+                .starts_with(b"{")
+                .then(|| "record without type".to_string()),
+        }
+    }
+
+    fn id(&self, record: &[u8]) -> Option<String> {
+        let id = json::member(record, "id").and_then(json::text);
+        id.filter(|id| !id.is_empty()).map(|id| id.into_owned())
+    }
+
+    fn time(&self, record: &[u8]) -> Option<String> {
+        timestamp(record)
+            .and_then(json::text)
+            .map(|time| time.into_owned())
+    }
+
+    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+        encode::record(messages, None, report)
+    }
+}
+
+/// Whether the program does not send what the user said when it continues: commands, and context that it makes again.
+fn is_hidden(record: &[u8]) -> bool {
+    if json::member(record, "type") != Some(b"\"user\"") {
+        return false;
+    }
+    let content = json::member(record, "content").unwrap_or_default();
+    let parts = json::elements(content, Dialect::Strict).unwrap_or_else(|| vec![content]);
+    let text = parts
+        .first()
+        .and_then(|part| json::text(json::member(part, "text").unwrap_or(part)));
+    let marks = ["/", "?", "<session_context>", "<hook_context>"];
+    text.is_some_and(|text| marks.iter().any(|mark| text.trim_start().starts_with(mark)))
+}

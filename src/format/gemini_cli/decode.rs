@@ -1,0 +1,140 @@
+//! A record as messages: what the user said, or what the model said with the results of its tools.
+
+use super::content::{of_parts, parts, said, timestamp};
+use crate::format::request::draft::{self, Draft};
+use crate::format::request::piece::{array, quoted, rest};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::key;
+
+/// The messages that a record is; none of one that is not a message.
+pub fn messages(record: &[u8]) -> Option<Vec<Draft>> {
+    let kind = json::member(record, "type").and_then(json::text)?;
+    let mut drafts = match kind.as_ref() {
+        "user" => user(record),
+        "gemini" => gemini(record),
+        _ => return None,
+    };
+    let first = drafts.first_mut()?;
+    if let Some(time) = timestamp(record) {
+        first.raw("timestamp", time);
+    }
+    Some(drafts)
+}
+
+fn user(record: &[u8]) -> Vec<Draft> {
+    let content = json::member(record, "content").unwrap_or(b"null");
+    let Some(parts) = parts(content) else {
+        let mut draft = Draft::new("user");
+        draft.raw("content", content);
+        return vec![draft];
+    };
+    let mut drafts = of_parts("user", &parts);
+    if let Some(first) = drafts.first_mut() {
+        first.note("parts", Some(b"true".to_vec()));
+    }
+    drafts
+}
+
+/// Whether content holds the calls and thoughts itself.
+fn is_inline(parts: &[u8]) -> bool {
+    let parts = json::elements(parts, Dialect::Strict).unwrap_or_default();
+    parts.into_iter().any(|part| {
+        json::member(part, "functionCall").is_some() || json::member(part, "thought") == Some(b"true")
+    })
+}
+
+fn gemini(record: &[u8]) -> Vec<Draft> {
+    let content = json::member(record, "content").unwrap_or(b"\"\"");
+    let parts = parts(content);
+    let is_inline = parts.as_deref().is_some_and(is_inline);
+    let mut draft = match &parts {
+        Some(parts) => of_parts("model", parts).into_iter().next().unwrap_or_default(),
+        None => {
+            let mut draft = Draft::new("assistant");
+            draft.raw("content", content);
+            draft
+        }
+    };
+    let list = |name| json::member(record, name).and_then(|raw| json::elements(raw, Dialect::Strict));
+    let tools = list("toolCalls").unwrap_or_default();
+    let mut results = Vec::new();
+    if is_inline {
+        draft.note("inline", Some(b"true".to_vec()));
+        // The calls are in the content, their results here.
+        let calls = draft
+            .get("tool_calls")
+            .and_then(|raw| json::elements(raw, Dialect::Strict));
+        let mut waiting: Vec<Option<&[u8]>> = tools.iter().copied().map(Some).collect();
+        for call in calls.unwrap_or_default() {
+            let id = json::member(call, "id").unwrap_or_default();
+            let name = json::member(call, "function").and_then(|raw| json::member(raw, "name"));
+            let is = |tool: &Option<&[u8]>, member, value: Option<&[u8]>| {
+                tool.is_some_and(|tool| value.is_some() && json::member(tool, member) == value)
+            };
+            let at = waiting.iter().position(|tool| is(tool, "id", Some(id)));
+            let at = at.or_else(|| waiting.iter().position(|tool| is(tool, "name", name)));
+            let tool = at.and_then(|at| waiting[at].take());
+            results.extend(tool.and_then(|tool| result(tool, id)));
+        }
+    } else {
+        if !tools.is_empty() && tools.iter().all(|tool| json::member(tool, "name").is_some()) {
+            let mut calls = Vec::new();
+            for tool in &tools {
+                let id = match json::member(tool, "id").filter(|raw| raw.starts_with(b"\"")) {
+                    Some(id) => id.to_vec(),
+                    None => quoted(&format!("call_{}", &key::sha256(tool)[..12])),
+                };
+                let args = json::member(tool, "args").unwrap_or(b"{}");
+                let args = quoted(&String::from_utf8_lossy(&json::compact(args).0));
+                calls.push(draft::call(
+                    &id,
+                    json::member(tool, "name").unwrap_or(b"\"\""),
+                    &args,
+                ));
+                results.extend(result(tool, &id));
+            }
+            draft.raw("tool_calls", array(&calls));
+        }
+        draft.note("parts", parts.map(|_| b"true".to_vec()));
+        let thoughts = list("thoughts").unwrap_or_default();
+        let thoughts: Option<Vec<Vec<u8>>> = thoughts.into_iter().map(thought).collect();
+        if let Some(thoughts) = thoughts.filter(|thoughts| !thoughts.is_empty()) {
+            draft.raw("reasoning", array(&thoughts));
+        }
+    }
+    for (from, name, begins) in [("model", "model", b'"'), ("tokens", "usage", b'{')] {
+        if let Some(raw) = json::member(record, from).filter(|raw| raw.first() == Some(&begins)) {
+            draft.raw(name, raw);
+        }
+    }
+    [vec![draft], results].concat()
+}
+
+/// A thought, its subject apart; none of what is no text.
+fn thought(raw: &[u8]) -> Option<Vec<u8>> {
+    let text = json::member(raw, "description").filter(|raw| raw.starts_with(b"\""))?;
+    let mut part = ObjectBuilder::default();
+    part.text("type", "thinking").raw("text", text);
+    for (name, value) in rest(raw, &["description"]) {
+        part.raw(&name, value);
+    }
+    Some(part.finish())
+}
+
+/// The result of the call with this id.
+fn result(tool: &[u8], id: &[u8]) -> Option<Draft> {
+    let raw = json::member(tool, "result").filter(|raw| !matches!(*raw, b"null" | b"[]"))?;
+    let status = json::member(tool, "status").and_then(json::text);
+    let is_failed = matches!(status.as_deref(), Some("error" | "cancelled"));
+    let (content, is_error) = said(raw);
+    let mut draft = Draft::new("tool");
+    draft
+        .raw("tool_call_id", id)
+        .raw("name", json::member(tool, "name").unwrap_or(b"\"\""))
+        .raw("content", content);
+    if let Some(time) = timestamp(tool) {
+        draft.raw("timestamp", time);
+    }
+    draft.metadata("is_error", (is_failed || is_error).then(|| b"true".to_vec()));
+    Some(draft)
+}

@@ -1,0 +1,201 @@
+//! A recording, as the kit writes it: a document is changed, and lines are added to a log.
+
+use super::NAME;
+use super::codec::GeminiCli;
+use super::content::timestamp;
+use super::encode::{self, New, answers};
+use crate::error::Place;
+use crate::format::Purpose;
+use crate::format::kit::{Codec, Edit, Editor, Layout, Source, losses};
+use crate::format::report::{Loss, Report};
+use crate::format::request::Api;
+use crate::format::request::piece::{Said, array, quoted, wrapped};
+use crate::format::workspace::Workspace;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::key;
+use crate::model::message::Role;
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::collections::{HashMap, HashSet};
+
+/// The time of what has none.
+const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
+
+/// What new records are made with.
+pub struct Making {
+    /// The time of the last message that has one.
+    clock: Vec<u8>,
+    ids: HashSet<String>,
+    /// For each id of a first attempt the next attempt: equal records try none twice.
+    next: HashMap<String, u64>,
+}
+
+impl Making {
+    /// The id of a message, or one that no other record has.
+    fn id(&mut self, body: &[u8]) -> Vec<u8> {
+        let own = json::member(body, "id").and_then(json::text);
+        let own = own.filter(|id| !id.is_empty() && self.ids.insert(id.to_string()));
+        if let Some(own) = own {
+            return quoted(&own);
+        }
+        let attempt = |nth: u64| key::uuid(&[format!("{nth}\n").as_bytes(), body].concat());
+        let next = self.next.entry(attempt(0)).or_default();
+        let mut attempts = (*next..).map(|nth| {
+            *next = nth + 1;
+            attempt(nth)
+        });
+        let id = attempts.find(|id| self.ids.insert(id.clone()));
+        quoted(&id.unwrap_or_default())
+    }
+
+    fn record(&mut self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+        let body = messages.first()?.body;
+        let id = self.id(body);
+        let new = New {
+            id: &id,
+            time: &self.clock,
+        };
+        encode::record(messages, Some(new), report)
+    }
+}
+
+impl Editor for GeminiCli {
+    type Context = Making;
+
+    fn context(&self, _: Option<&[u8]>, source: &Source) -> Making {
+        let clock = source.raws.iter().rev().find_map(|raw| timestamp(raw));
+        Making {
+            clock: clock.unwrap_or(EPOCH).to_vec(),
+            ids: source.raws.iter().filter_map(|raw| self.id(raw)).collect(),
+            next: HashMap::new(),
+        }
+    }
+
+    fn new_context(&self, _: &Session, _: &View) -> Making {
+        self.context(None, &Source::default())
+    }
+
+    fn appended(&self, source: &Source, edits: &[Edit]) -> Option<Vec<Vec<u8>>> {
+        let raws = &source.raws;
+        // What is not an operation is in no list.
+        let live: Vec<usize> = (0..raws.len()).filter(|nth| !raws[*nth].is_empty()).collect();
+        let is_live = |edit: &&Edit| !matches!(edit, Edit::Keep(nth) if raws[*nth].is_empty());
+        let edits: Vec<&Edit> = edits.iter().filter(is_live).collect();
+        let is_new = |edit: &&Edit| matches!(edit, Edit::Insert(_));
+        let new = |edits: &[&Edit]| -> Vec<Vec<u8>> {
+            let raws = edits.iter().filter_map(|edit| match edit {
+                Edit::Replace(_, raw) | Edit::Insert(raw) => Some(raw.clone()),
+                Edit::Keep(_) => None,
+            });
+            raws.collect()
+        };
+        // A record with the same id takes its place.
+        let in_place = edits.iter().zip(&live).take_while(|(edit, nth)| match edit {
+            Edit::Keep(own) => own == *nth,
+            Edit::Replace(own, raw) => own == *nth && self.id(raw) == self.id(&raws[**nth]),
+            Edit::Insert(_) => false,
+        });
+        let in_place = in_place.count();
+        if in_place == live.len() && edits[in_place..].iter().all(is_new) {
+            return Some(new(&edits));
+        }
+        let kept = edits
+            .iter()
+            .zip(&live)
+            .take_while(|(edit, nth)| **edit == &Edit::Keep(**nth));
+        let kept = kept.count();
+        if let Some(first) = live.get(kept).filter(|_| edits[kept..].iter().all(is_new))
+            && let Some(id) = self.id(&raws[*first])
+        {
+            return Some([vec![wrapped("$rewindTo", &quoted(&id))], new(&edits[kept..])].concat());
+        }
+        let all = edits.iter().map(|edit| match edit {
+            Edit::Keep(nth) => &raws[*nth],
+            Edit::Replace(_, raw) | Edit::Insert(raw) => raw,
+        });
+        Some(vec![wrapped("$set", &wrapped("messages", &array(all)))])
+    }
+
+    fn joins(&self, before: Role, role: Role) -> bool {
+        matches!(before, Role::Assistant | Role::Tool) && role == Role::Tool
+    }
+
+    fn new_elements(
+        &self,
+        messages: &[Said<'_>],
+        _: Purpose,
+        making: &mut Making,
+        report: &mut Report,
+    ) -> Vec<Vec<u8>> {
+        let Some(first) = messages.first() else {
+            return Vec::new();
+        };
+        if let Some(time) = timestamp(first.body) {
+            making.clock = time.to_vec();
+        }
+        // Results without their calls are something that the user said.
+        let is_model = first.message.role() == Role::Assistant;
+        let others: Vec<&Said<'_>> = match is_model {
+            true => answers(first, &messages[1..]).1,
+            false => messages.iter().collect(),
+        };
+        let record = is_model.then(|| making.record(messages, report)).flatten();
+        let mut records = Vec::from_iter(record);
+        for said in others {
+            records.extend(making.record(&[*said], report));
+        }
+        records
+    }
+
+    fn new_about(&self, session: &Session, _: &View, _: &Making, _: Layout) -> ObjectBuilder {
+        let header = session.header();
+        let find = |name: &str| {
+            let mut members = header.iter();
+            members
+                .find(|(known, _)| known == name)
+                .map(|(_, raw)| raw.clone())
+        };
+        let mut times = (0..session.len()).filter_map(|index| timestamp(session.record(index).body));
+        let begun = find("created_at").or_else(|| times.clone().next().map(<[u8]>::to_vec));
+        let begun = begun.unwrap_or_else(|| EPOCH.to_vec());
+        let newest = times.next_back().map_or_else(|| begun.clone(), <[u8]>::to_vec);
+        let workspace = Workspace::of(session);
+        let project = json::text(workspace.directory()).unwrap_or_default();
+        let id = session.header_text("id").unwrap_or_else(|| "session".to_string());
+        let mut about = ObjectBuilder::default();
+        about
+            .text("sessionId", &id)
+            // The program knows a project by the hash of its folder.
+            .text("projectHash", &key::sha256(project.as_bytes()))
+            .raw("startTime", begun)
+            .raw("lastUpdated", newest)
+            .text("kind", "main");
+        if let Some(title) = find("title") {
+            about.raw("summary", title);
+        }
+        about
+    }
+
+    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+        let is_tool = said.message.role() == Role::Tool;
+        let lost = if is_tool { [Loss::Id] } else { [Loss::Name] };
+        let known = [NAME, "is_error", Api::Gemini.name()];
+        losses::members(&said.message, said.body, &lost, &known, report);
+        let is_turn = is_tool || matches!(said.message.role(), Role::User | Role::Assistant);
+        report.lose(
+            Loss::Category,
+            u64::from(!is_turn || said.message.category.is_some()),
+        );
+    }
+
+    fn check_lines(&self, lines: &[Vec<u8>], report: &mut Report) {
+        let hash = lines.first().and_then(|first| json::member(first, "projectHash"));
+        if hash
+            .and_then(json::text)
+            .is_some_and(|hash| hash == key::sha256(b"/"))
+        {
+            let what = "no project (metadata.cwd): Gemini CLI does not list the session";
+            report.note(Place::default(), what);
+        }
+    }
+}

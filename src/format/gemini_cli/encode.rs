@@ -1,0 +1,234 @@
+//! Messages as a record: what the model said together with the results of its tools.
+
+use super::{content, usage};
+use crate::format::Purpose;
+use crate::format::gemini;
+use crate::format::report::{Loss, Report};
+use crate::format::request::Api;
+use crate::format::request::piece::{Piece, Said, Writing, array, object_arguments, rest};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::Role;
+use std::collections::HashMap;
+
+/// What a new record has.
+#[derive(Clone, Copy)]
+pub struct New<'a> {
+    /// Its id.
+    pub id: &'a [u8],
+    /// Its time.
+    pub time: &'a [u8],
+}
+
+/// The record of messages.
+pub fn record(messages: &[Said<'_>], new: Option<New<'_>>, report: &mut Report) -> Option<Vec<u8>> {
+    let first = messages.first()?;
+    let is_model = first.message.role() == Role::Assistant;
+    let own = |name| json::member(first.body, name);
+    let mut made = ObjectBuilder::default();
+    for (name, value) in [
+        ("id", new.map_or(own("id"), |new| Some(new.id))),
+        ("timestamp", new.map_or(own("timestamp"), |new| Some(new.time))),
+    ] {
+        if let Some(value) = value {
+            made.raw(name, value);
+        }
+    }
+    made.text("type", if is_model { "gemini" } else { "user" });
+    if !is_model {
+        made.raw(
+            "content",
+            match messages {
+                [said] if said.message.role() != Role::Tool => content_of(said, false, new.is_none(), report),
+                _ => array(
+                    messages
+                        .iter()
+                        .flat_map(|said| parts(said, false, new.is_none(), report)),
+                ),
+            },
+        );
+        return Some(made.finish());
+    }
+    let is_inline = match new {
+        None => first.noted("inline").is_some(),
+        Some(_) => has_signatures(first),
+    };
+    made.raw("content", content_of(first, is_inline, new.is_none(), report));
+    if !is_inline && let Some(thoughts) = thoughts(first, new, report) {
+        made.raw("thoughts", thoughts);
+    }
+    if let Some(figures) = own("usage") {
+        match usage::tokens(figures).or_else(|| new.is_none().then(|| figures.to_vec())) {
+            Some(tokens) => drop(made.raw("tokens", tokens)),
+            None => report.lose(Loss::Usage, 1),
+        }
+    }
+    if let Some(model) = own("model") {
+        made.raw("model", model);
+    }
+    let tools = tools(first, &messages[1..], is_inline, new, report);
+    if !tools.is_empty() {
+        made.raw("toolCalls", array(tools));
+    }
+    Some(made.finish())
+}
+
+/// Whether a message from elsewhere has signatures, which need calls and thoughts in the content.
+fn has_signatures(said: &Said<'_>) -> bool {
+    let is_signed = |part: &&[u8]| json::member(part, "type") == Some(b"\"thought\"");
+    let notes = said
+        .metadata(Api::Gemini.name())
+        .and_then(|raw| json::member(raw, "calls"));
+    let notes = notes
+        .and_then(|raw| json::elements(raw, Dialect::Strict))
+        .unwrap_or_default();
+    said.reasoning().iter().any(is_signed) || notes.iter().any(|note| json::member(note, "part").is_some())
+}
+
+/// The content: a text, or parts.
+fn content_of(said: &Said<'_>, inline: bool, own: bool, report: &mut Report) -> Vec<u8> {
+    let is_listed = inline || said.noted("parts").is_some();
+    match said.message.content {
+        Some(text) if text.starts_with(b"\"") && !is_listed => text.to_vec(),
+        Some(list) if list.starts_with(b"[") || is_listed => array(parts(said, inline, own, report)),
+        None if is_listed => array(parts(said, inline, own, report)),
+        _ => b"\"\"".to_vec(),
+    }
+}
+
+/// The parts of a message as the interface has them, with calls and thoughts if they are `inline`.
+fn parts(said: &Said<'_>, inline: bool, own: bool, report: &mut Report) -> Vec<Vec<u8>> {
+    let mut changes: Vec<(&str, Option<&[u8]>)> = Vec::new();
+    match said.message.role() {
+        Role::Tool if said.message.name.is_some() => {}
+        Role::Tool => changes.push(("name", Some(b"\"unknown\""))),
+        Role::Assistant => changes.push(("name", None)),
+        // Other roles have no place.
+        _ => changes.extend([("name", None), ("role", Some(&b"\"user\""[..]))]),
+    }
+    if !inline {
+        changes.extend([("tool_calls", None), ("reasoning", None)]);
+    }
+    let body = json::with_members(said.body, &changes).unwrap_or_else(|_| said.body.to_vec());
+    let mut writing = Writing {
+        api: Api::Gemini,
+        purpose: Purpose::Return,
+        own: own && said.message.role() != Role::Tool,
+        calls: &HashMap::new(),
+        report,
+    };
+    let request = gemini::write(&[Piece::Message(0, &body)], &mut writing);
+    let parts = request
+        .elements
+        .iter()
+        .filter_map(|element| json::member(&element.raw, "parts"));
+    let parts = parts.flat_map(|parts| json::elements(parts, Dialect::Strict).unwrap_or_default());
+    parts.map(<[u8]>::to_vec).collect()
+}
+
+/// The thoughts; none when there are none.
+fn thoughts(said: &Said<'_>, new: Option<New<'_>>, report: &mut Report) -> Option<Vec<u8>> {
+    let signed = ["signature", "encrypted_content", "data", "thoughtSignature"];
+    let mut thoughts = Vec::new();
+    for part in said.reasoning() {
+        let signs = signed.iter().any(|name| json::member(part, name).is_some());
+        report.lose(Loss::Signature, u64::from(signs));
+        let text = ["text", "thinking"]
+            .iter()
+            .find_map(|name| json::member(part, name));
+        let Some(text) = text.filter(|text| text.starts_with(b"\"")) else {
+            report.lose(Loss::Reasoning, 1);
+            continue;
+        };
+        let mut thought = ObjectBuilder::default();
+        match new {
+            None => {
+                thought.raw("description", text);
+                for (name, value) in rest(part, &["type", "text"]) {
+                    thought.raw(&name, value);
+                }
+            }
+            Some(new) => {
+                thought
+                    .raw("subject", json::member(part, "subject").unwrap_or(b"\"\""))
+                    .raw("description", text)
+                    .raw("timestamp", new.time);
+            }
+        }
+        thoughts.push(thought.finish());
+    }
+    (!thoughts.is_empty()).then(|| array(thoughts))
+}
+
+/// The results of calls, each with the call that it answers; results that answer none are at the end.
+pub fn answers<'s, 'a>(
+    said: &Said<'_>,
+    results: &'s [Said<'a>],
+) -> (Vec<Option<&'s Said<'a>>>, Vec<&'s Said<'a>>) {
+    let calls = said.message.tool_calls();
+    let mut answers: Vec<Option<&Said<'_>>> = vec![None; calls.len()];
+    let mut others = Vec::new();
+    for result in results {
+        let id = result.message.tool_call_id().unwrap_or_default();
+        let name = result.message.name.and_then(json::text).unwrap_or_default();
+        let is_answer = |nth: &usize| match id.is_empty() {
+            false => calls[*nth].id == id,
+            true => name.is_empty() || calls[*nth].name == name,
+        };
+        let mut open = (0..calls.len()).filter(|nth| answers[*nth].is_none());
+        match open.find(is_answer) {
+            Some(nth) => answers[nth] = Some(result),
+            None => others.push(result),
+        }
+    }
+    (answers, others)
+}
+
+/// The calls with their results; of calls in the content only those that have one.
+fn tools(
+    said: &Said<'_>,
+    results: &[Said<'_>],
+    is_inline: bool,
+    new: Option<New<'_>>,
+    report: &mut Report,
+) -> Vec<Vec<u8>> {
+    let (answers, others) = answers(said, results);
+    if new.is_none() {
+        report.lose(Loss::Orphan, others.len() as u64);
+    }
+    let mut tools = Vec::new();
+    for (call, answer) in said.calls().into_iter().zip(answers) {
+        if is_inline && new.is_none() && answer.is_none() {
+            continue;
+        }
+        let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
+        let function = function.unwrap_or(b"{}");
+        let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
+        let (args, changed) = object_arguments(arguments);
+        report.lose(Loss::Arguments, u64::from(changed));
+        let id = json::member(call, "id").unwrap_or(b"\"\"");
+        let name = json::member(function, "name").unwrap_or(b"\"\"");
+        let mut tool = ObjectBuilder::default();
+        tool.raw("id", id).raw("name", name).raw("args", args);
+        if let Some(answer) = answer {
+            let named = [("tool_call_id", Some(id)), ("name", Some(name))];
+            let body = json::with_members(answer.body, &named).unwrap_or_else(|_| answer.body.to_vec());
+            let result = crate::format::kit::records::said(&[body], super::NAME)
+                .first()
+                .map(|said| array(parts(said, false, false, report)));
+            tool.raw("result", result.unwrap_or_default());
+        }
+        if let Some(new) = new {
+            let is_failed = answer.is_some_and(|answer| answer.metadata("is_error") == Some(b"true"));
+            let status = match (answer, is_failed) {
+                (None, _) => "cancelled",
+                (_, true) => "error",
+                (_, false) => "success",
+            };
+            let time = answer.and_then(|answer| content::timestamp(answer.body));
+            tool.text("status", status)
+                .raw("timestamp", time.unwrap_or(new.time));
+        }
+        tools.push(tool.finish());
+    }
+    tools
+}
