@@ -24,7 +24,7 @@ mod parse;
 mod part;
 mod read;
 pub mod records;
-mod residue;
+pub mod residue;
 mod session;
 mod source;
 mod values;

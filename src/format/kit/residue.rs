@@ -29,6 +29,29 @@ pub fn residue(source: &[u8], encoded: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
+/// The note by which an element is restored from its messages, of which an encoder makes this.
+pub fn note(raw: &[u8], encoded: Option<Vec<u8>>) -> (&'static str, Vec<u8>) {
+    let note = encoded.and_then(|encoded| match residue(raw, &encoded) {
+        None => json::same(raw, &encoded).then(|| b"null".to_vec()),
+        Some(found) => json::same(raw, &restore(&encoded, &found)).then_some(found),
+    });
+    match note {
+        Some(residue) => ("residue", residue),
+        None => ("raw", raw.to_vec()),
+    }
+}
+
+/// The element of messages with this note.
+pub fn noted(note: &[u8], encode: impl FnOnce() -> Option<Vec<u8>>) -> Option<Vec<u8>> {
+    match json::member(note, "raw") {
+        Some(raw) => Some(raw.to_vec()),
+        None => Some(restore(
+            &encode()?,
+            json::member(note, "residue").unwrap_or(b"null"),
+        )),
+    }
+}
+
 /// The value that `encoded` was made of, or that it would be made of had it changed in the same way.
 pub fn restore(encoded: &[u8], residue: &[u8]) -> Vec<u8> {
     let restored = match (encoded.first(), residue.first()) {

@@ -3,7 +3,7 @@
 use super::codec::{Codec, Decoded, Draft, Layout, Summary, Visible};
 use super::part::{Parsed, Part, State};
 use super::records::{self, Ids, said};
-use super::residue::{residue, restore};
+use super::residue;
 use super::source::Source;
 use crate::error::Place;
 use crate::format;
@@ -225,15 +225,7 @@ impl<C: Codec> Building<'_, C> {
         };
         let plain = bodies::<C>(&drafts, id.as_deref(), None);
         let encoded = self.codec.encode(&said(&plain, C::NAME), &mut Report::default());
-        let note = encoded.and_then(|encoded| match residue(raw, &encoded) {
-            None if json::same(raw, &encoded) => Some(("residue", b"null".to_vec())),
-            None => None,
-            Some(found) => {
-                let is_exact = json::same(raw, &restore(&encoded, &found));
-                is_exact.then_some(("residue", found))
-            }
-        });
-        let note = note.unwrap_or_else(|| ("raw", raw.to_vec()));
+        let note = residue::note(raw, encoded);
         let bodies = bodies::<C>(&drafts, id.as_deref(), Some(&note));
         for (at, (draft, body)) in drafts.into_iter().zip(bodies).enumerate() {
             let line = self.push(body, place);

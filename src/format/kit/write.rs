@@ -6,7 +6,7 @@ use super::editor::{Editor, Edits, new_elements};
 use super::frame::Edit;
 use super::losses;
 use super::records::{self, ElementGroup, groups, said};
-use super::residue::restore;
+use super::residue;
 use super::source::Source;
 use crate::error::Result;
 use crate::format::indent::indented;
@@ -184,16 +184,10 @@ fn source_of<C: Codec>(codec: &C, session: &Session, report: &mut Report, layout
         match group {
             ElementGroup::Messages(lines) => {
                 let note = records::note(session.record(lines[0]).body, C::NAME).unwrap_or(b"{}");
-                let raw = match json::member(note, "raw") {
-                    Some(raw) => Some(raw.to_vec()),
-                    None => {
-                        let bodies: Vec<&[u8]> =
-                            lines.iter().map(|line| session.record(*line).body).collect();
-                        let encoded = codec.encode(&said(&bodies, C::NAME), &mut Report::default());
-                        let residue = json::member(note, "residue").unwrap_or(b"null");
-                        encoded.map(|encoded| restore(&encoded, residue))
-                    }
-                };
+                let raw = residue::noted(note, || {
+                    let bodies: Vec<&[u8]> = lines.iter().map(|line| session.record(*line).body).collect();
+                    codec.encode(&said(&bodies, C::NAME), &mut Report::default())
+                });
                 let Some(raw) = raw else { continue };
                 let nth = source.raws.len();
                 source

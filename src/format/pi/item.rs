@@ -1,13 +1,14 @@
 //! What is in view, as entries.
 
 use super::made::Chain;
-use super::spell;
+use super::{NAME, spell};
+use crate::format::kit::residue;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
 use crate::format::request::figures::Figures;
-use crate::format::request::piece::{array, rest};
+use crate::format::request::piece::{Said, array, rest};
 use crate::model::json::{self, ObjectBuilder};
-use crate::model::message::{Category, Message, Role};
+use crate::model::message::{Category, Role};
 use crate::model::session::Session;
 use crate::model::summary;
 use crate::model::time;
@@ -52,37 +53,29 @@ pub fn add(
         return;
     };
     let time = message.timestamp.unwrap_or(time);
-    let Some(note) = spell::note(body) else {
-        return made(&message, body, time, id, names, chain, report);
+    let said = Said::of(0, body, message, NAME);
+    let is_own = ["residue", "raw"].iter().any(|name| said.noted(name).is_some());
+    let Some(note) = said.note.filter(|_| is_own) else {
+        return made(&said, time, id, names, chain, report);
     };
-    let kind = json::member(note, "type").and_then(json::text);
-    let kind = kind.as_deref().unwrap_or("message");
-    match kind {
-        "custom_message" => drop(members.raw("content", spell::content(&message, report))),
-        "branch_summary" => drop(members.text("summary", &message.text())),
-        _ => {
-            if let Some(made) = spell::message(body, report) {
-                members.raw("message", made);
-            }
-        }
+    if let Some(entry) = residue::noted(note, || Some(spell::entry(&said, report))) {
+        let kind = json::member(&entry, "type")
+            .and_then(json::text)
+            .unwrap_or_default();
+        chain.add(&kind, time, &entry, id);
     }
-    let beside = json::member(note, "entry");
-    for (name, value) in beside.into_iter().flat_map(|beside| rest(beside, &[])) {
-        members.raw(&name, value);
-    }
-    chain.add(kind, time, &members.finish(), id);
 }
 
 /// Adds a message that came from elsewhere.
 fn made(
-    message: &Message<'_>,
-    body: &[u8],
+    said: &Said<'_>,
     clock: &[u8],
     id: Option<String>,
     names: &Names,
     chain: &mut Chain,
     report: &mut Report,
 ) {
+    let message = &said.message;
     let told = match (message.role(), message.category()) {
         (Role::System | Role::Developer | Role::Other, _) => Some(message.role_name().into_owned()),
         (Role::User, Category::Context | Category::SystemOutput | Category::System) => {
@@ -102,10 +95,7 @@ fn made(
             .raw("display", "true");
         return chain.add("custom_message", clock, &custom.finish(), id);
     }
-    let plain = without_notes(body);
-    let Some(spelled) = spell::message(&plain, report) else {
-        return;
-    };
+    let spelled = spell::message(said, false, report);
     let milliseconds = json::text(clock)
         .and_then(|time| time::milliseconds(&time))
         .unwrap_or(0);
@@ -121,7 +111,7 @@ fn made(
                 members.text("model", "unknown");
             }
             members
-                .raw("usage", usage(json::member(body, "usage"), report))
+                .raw("usage", usage(json::member(said.body, "usage"), report))
                 .text("stopReason", if calls { "toolUse" } else { "stop" });
         }
         Role::Tool => {
@@ -147,11 +137,6 @@ fn made(
     let mut wrapped = ObjectBuilder::default();
     wrapped.raw("message", members.finish());
     chain.add("message", clock, &wrapped.finish(), id);
-}
-
-/// A message without what other formats have noted on it.
-fn without_notes(body: &[u8]) -> Vec<u8> {
-    json::with_members(body, &[("metadata", None)]).unwrap_or_else(|_| body.to_vec())
 }
 
 fn object(raw: &[u8]) -> ObjectBuilder {

@@ -1,13 +1,10 @@
 //! A message of an entry, as one of the record stream.
 
-use crate::format::request::draft::{self, Draft, Slot};
+use crate::format::request::draft::{self, Draft};
 use crate::format::request::mcp;
-use crate::format::request::piece::{self, array, quoted, rest_object};
+use crate::format::request::piece::{self, array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
-
-/// How the blocks of a message lay, where that is not as usual: notes by name.
-pub type Layout = Vec<(&'static str, Vec<u8>)>;
 
 /// What stands in the user's place and was not said by them.
 pub fn context(content: Vec<u8>) -> Draft {
@@ -19,7 +16,7 @@ pub fn context(content: Vec<u8>) -> Draft {
 }
 
 /// The message as it is read; none of a role that nobody knows.
-pub fn of_message(message: &[u8]) -> Option<(Draft, Layout)> {
+pub fn of_message(message: &[u8]) -> Option<Draft> {
     let members = json::members(message, Dialect::Strict)?;
     let get = |name: &str| {
         let found = members.iter().find(|(known, _)| known == name);
@@ -29,7 +26,7 @@ pub fn of_message(message: &[u8]) -> Option<(Draft, Layout)> {
     if role == "assistant" {
         return Some(assistant(message));
     }
-    let draft = match role.as_ref() {
+    let mut draft = match role.as_ref() {
         "user" => {
             let mut draft = Draft::new("user");
             draft.raw("content", content(get("content")?));
@@ -65,21 +62,10 @@ pub fn of_message(message: &[u8]) -> Option<(Draft, Layout)> {
         }
         _ => return None,
     };
-    Some((draft, Layout::new()))
-}
-
-/// Members of a message that its record has no place for.
-pub fn leftovers(message: &[u8]) -> Option<Vec<u8>> {
-    let role = json::member(message, "role").and_then(json::text);
-    let known: &[&str] = match role.as_deref() {
-        Some("assistant") => &["role", "content", "model", "usage"],
-        Some("toolResult") => &["role", "content", "toolCallId", "toolName"],
-        Some("bashExecution") => &["command", "output"],
-        Some("branchSummary" | "compactionSummary") => &["summary"],
-        Some("user") => &["role", "content"],
-        _ => &["content"],
-    };
-    rest_object(message, known)
+    if !matches!(role.as_ref(), "user" | "toolResult") {
+        draft.note("role", Some(quoted(&role)));
+    }
+    Some(draft)
 }
 
 /// The content of a message: texts stay, images become those of the record stream where nothing is lost by it.
@@ -90,12 +76,11 @@ pub fn content(raw: &[u8]) -> Vec<u8> {
     }
 }
 
-fn assistant(message: &[u8]) -> (Draft, Layout) {
+fn assistant(message: &[u8]) -> Draft {
     let mut draft = Draft::new("assistant");
     let blocks = json::member(message, "content").and_then(|raw| json::elements(raw, Dialect::Strict));
     let claude = json::member(message, "api") == Some(b"\"anthropic-messages\"");
     let (mut reasoning, mut said, mut calls) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut notes, mut order) = (Vec::new(), Vec::new());
     for raw in blocks.unwrap_or_default() {
         let kind = json::member(raw, "type")
             .and_then(json::text)
@@ -103,22 +88,15 @@ fn assistant(message: &[u8]) -> (Draft, Layout) {
         match kind.as_ref() {
             "thinking" => {
                 reasoning.push(thought(raw, claude));
-                order.push(Slot::Reasoning);
             }
             "toolCall" if json::member(raw, "id").is_some_and(|id| id.starts_with(b"\"")) => {
                 let arguments = json::member(raw, "arguments").unwrap_or(b"{}");
                 let arguments = quoted(&String::from_utf8_lossy(arguments));
                 let own = |name| json::member(raw, name).unwrap_or(b"\"\"");
                 calls.push(draft::call(own("id"), own("name"), &arguments));
-                notes.push(draft::noted(rest_object(
-                    raw,
-                    &["type", "id", "name", "arguments"],
-                )));
-                order.push(Slot::Call);
             }
             _ => {
                 said.push(mcp::part(raw));
-                order.push(Slot::Content);
             }
         }
     }
@@ -141,9 +119,7 @@ fn assistant(message: &[u8]) -> (Draft, Layout) {
             draft.raw(name, raw);
         }
     }
-    let blocks = draft::order_note(&order).map(|order| ("blocks", order));
-    let notes = draft::call_notes(&notes).map(|notes| ("calls", notes));
-    (draft, blocks.into_iter().chain(notes).collect())
+    draft
 }
 
 /// A thought; the signature under the name that Anthropic has for it where it is Anthropic's.

@@ -3,10 +3,8 @@
 //!
 //! | what | where it is kept |
 //! |---|---|
-//! | what an entry has beside its message | `metadata.pi.entry` |
-//! | what a message has that the record stream has no member for | `metadata.pi.message` |
-//! | the order of blocks that is not the usual one, what calls have beside | `metadata.pi.blocks`, `metadata.pi.calls` |
-//! | a message that could not be made again of that | `metadata.pi.raw` |
+//! | the type of an entry that is not a message, and a role of pi's own | `metadata.pi.type`, `metadata.pi.role` |
+//! | what an entry has beside that, its message and its place | `metadata.pi.residue`, see the kit; else the entry as `raw` |
 //! | the first line | `metadata.pi.session` of the header |
 //! | what a compaction has beside its text | `metadata.pi` of the event |
 //! | any other entry | a `foreign` event |

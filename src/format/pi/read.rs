@@ -9,7 +9,6 @@ use crate::format::kit::records::passthrough;
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::pieces::Pieces;
 use crate::format::report::Report;
-use crate::format::request::Api;
 use crate::format::request::piece::{array, quoted, rest_object};
 use crate::format::workspace::Workspace;
 use crate::format::{Format, Input, SessionReader, Source};
@@ -228,7 +227,7 @@ impl<'a> Reading<'a> {
             if let Some(time) = entry.timestamp() {
                 draft.raw("timestamp", time);
             }
-            let body = draft.body(Api::OpenaiChat);
+            let body = draft.body_of(NAME);
             let id = match own {
                 Some(id) => id.into_owned(),
                 None if names => derive.id(&body),

@@ -1,16 +1,16 @@
-//! An entry that a model is told of, as a record, with what it takes to make the entry of it again.
+//! An entry that a model receives, as a record.
 
 use super::entry::{Entry, Kind};
 use super::{NAME, message, spell};
 use crate::format::content;
+use crate::format::kit::records::said;
+use crate::format::kit::residue;
 use crate::format::report::Report;
-use crate::format::request::Api;
 use crate::format::request::draft::Draft;
-use crate::format::request::piece::rest_object;
-use crate::model::json::{self, ObjectBuilder};
+use crate::format::request::piece::{quoted, rest_object};
 
-/// Members of an entry that are told otherwise.
-const ENTRY: [&str; 5] = ["type", "id", "parentId", "timestamp", "message"];
+/// Members of an entry that say where it is.
+const LINK: [&str; 3] = ["id", "parentId", "timestamp"];
 
 /// Whether the message of an entry, where it has one, is understood.
 pub fn is_message(entry: &Entry<'_>) -> bool {
@@ -32,60 +32,26 @@ pub fn fault(entry: &Entry<'_>) -> Option<String> {
         .flatten()
 }
 
-/// The message that an entry is; none of what is no message.
+/// The message that an entry is, with the residue of the entry; none of what is no message.
 pub fn of_entry(entry: &Entry<'_>) -> Option<Draft> {
-    let known = |inner: &str| rest_object(entry.body, &[&ENTRY[..4], &[inner]].concat());
-    let mut own = ObjectBuilder::default();
-    let (mut draft, rest) = match entry.kind {
-        Kind::Message => {
-            let said = entry.get("message")?;
-            let (draft, layout) = message::of_message(said)?;
-            let leftovers = message::leftovers(said);
-            if is_exact(&draft, &layout, leftovers.as_deref(), said) {
-                notes(&mut own, &layout, leftovers.as_deref());
-            } else {
-                own.raw("raw", said);
-            }
-            (draft, known("message"))
-        }
+    let (mut draft, kind) = match entry.kind {
+        Kind::Message => (message::of_message(entry.get("message")?)?, None),
         Kind::CustomMessage => {
-            own.text("type", "custom_message");
-            (
-                message::context(message::content(entry.get("content")?)),
-                known("content"),
-            )
+            let content = message::content(entry.get("content")?);
+            (message::context(content), Some("custom_message"))
         }
-        Kind::BranchSummary => {
-            own.text("type", "branch_summary");
-            (message::context(entry.get("summary")?.to_vec()), known("summary"))
-        }
+        Kind::BranchSummary => (
+            message::context(entry.get("summary")?.to_vec()),
+            Some("branch_summary"),
+        ),
         _ => return None,
     };
-    if let Some(rest) = rest {
-        own.raw("entry", rest);
-    }
-    if !own.is_empty() {
-        draft.metadata(NAME, Some(own.finish()));
-    }
+    draft.note("type", kind.map(quoted));
+    let bodies = [draft.body_of(NAME)];
+    let encoded = said(&bodies, NAME)
+        .first()
+        .map(|said| spell::entry(said, &mut Report::default()));
+    let (name, note) = residue::note(&rest_object(entry.body, &LINK)?, encoded);
+    draft.note(name, Some(note));
     Some(draft)
-}
-
-fn notes(own: &mut ObjectBuilder, layout: &[(&'static str, Vec<u8>)], leftovers: Option<&[u8]>) {
-    for (name, value) in layout {
-        own.raw(name, value);
-    }
-    if let Some(rest) = leftovers {
-        own.raw("message", rest);
-    }
-}
-
-/// Whether the message can be made again of its record.
-fn is_exact(draft: &Draft, layout: &message::Layout, leftovers: Option<&[u8]>, said: &[u8]) -> bool {
-    let mut draft = draft.clone();
-    let mut own = ObjectBuilder::default();
-    notes(&mut own, layout, leftovers);
-    draft.metadata(NAME, Some(own.finish()));
-    let body = draft.body(Api::OpenaiChat);
-    let made = spell::message(&body, &mut Report::default());
-    made.is_some_and(|made| json::same(&made, said))
 }

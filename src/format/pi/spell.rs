@@ -1,38 +1,37 @@
 //! A message as an entry.
 
-use super::{NAME, message};
 use crate::format::report::{Loss, Report};
+use crate::format::request::draft;
 use crate::format::request::mcp;
 use crate::format::request::media::Media;
-use crate::format::request::piece::{array, object_arguments, rest};
-use crate::format::request::{Api, draft};
+use crate::format::request::piece::{Said, array, object_arguments, rest};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::{Message, Role};
-use crate::model::record::Record;
 use std::borrow::Cow;
 
-/// What a record notes of the entry that it was.
-pub fn note(body: &[u8]) -> Option<&[u8]> {
-    json::member(json::member(body, "metadata")?, NAME)
-}
-
-fn noted<'b>(body: &'b [u8], name: &str) -> Option<&'b [u8]> {
-    json::member(note(body)?, name)
-}
-
-/// The message of an entry of the type `message`, of a record that came from one; none when it is none.
-pub fn message(body: &[u8], report: &mut Report) -> Option<Vec<u8>> {
-    let record = Record::parse(body, crate::error::Place { line: 0, offset: 1 });
-    let said = record.message()?;
-    if let Some(raw) = noted(body, "raw").filter(|raw| agrees(raw, said)) {
-        return Some(raw.to_vec());
+/// The entry of a message that came from one, without its id and time.
+pub fn entry(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
+    let mut made = ObjectBuilder::default();
+    match said.noted("type") {
+        Some(kind @ b"\"branch_summary\"") => {
+            made.raw("type", kind).text("summary", &said.message.text());
+        }
+        Some(kind) => drop(
+            made.raw("type", kind)
+                .raw("content", content(&said.message, report)),
+        ),
+        None => drop(
+            made.text("type", "message")
+                .raw("message", message(said, true, report)),
+        ),
     }
-    let rest_of = noted(body, "raw").and_then(message::leftovers);
-    let own = rest_of
-        .as_deref()
-        .or_else(|| noted(body, "message"))
-        .unwrap_or(b"{}");
-    let role = json::member(own, "role").and_then(json::text);
+    made.finish()
+}
+
+/// A message as that of an entry, which it came from if it is `own`.
+pub fn message(piece: &Said<'_>, own: bool, report: &mut Report) -> Vec<u8> {
+    let (said, body) = (&piece.message, piece.body);
+    let role = piece.noted("role").and_then(json::text).filter(|_| own);
     let mut made = ObjectBuilder::default();
     match (said.role(), role.as_deref()) {
         (_, Some("bashExecution")) => {
@@ -53,7 +52,7 @@ pub fn message(body: &[u8], report: &mut Report) -> Option<Vec<u8>> {
         }
         (Role::Assistant, _) => {
             made.text("role", "assistant")
-                .raw("content", blocks(said, body, report));
+                .raw("content", blocks(piece, own, report));
             for name in ["model", "usage"] {
                 json::member(body, name).map(|raw| made.raw(name, raw));
             }
@@ -70,26 +69,7 @@ pub fn message(body: &[u8], report: &mut Report) -> Option<Vec<u8>> {
             made.text("role", "user").raw("content", content(said, report));
         }
     }
-    for (name, value) in rest(own, &["role"]) {
-        made.raw(&name, value);
-    }
-    Some(made.finish())
-}
-
-/// Whether a message still is what it was read from.
-fn agrees(raw: &[u8], said: &Message<'_>) -> bool {
-    let Some((then, _)) = message::of_message(raw) else {
-        return false;
-    };
-    let then = then.body(Api::OpenaiChat);
-    let record = Record::parse(&then, crate::error::Place { line: 0, offset: 1 });
-    record.message().is_some_and(|then| {
-        then.role == said.role
-            && then.content == said.content
-            && then.tool_calls == said.tool_calls
-            && then.tool_call_id == said.tool_call_id
-            && then.reasoning == said.reasoning
-    })
+    made.finish()
 }
 
 /// The content of what is not the model's.
@@ -121,43 +101,31 @@ fn block(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     made
 }
 
-/// The blocks of what the model said, in the order in which they lay.
-fn blocks(said: &Message<'_>, body: &[u8], report: &mut Report) -> Vec<u8> {
-    let elements = |raw: Option<&[u8]>| -> Vec<Vec<u8>> {
-        let found = raw.and_then(|raw| json::elements(raw, Dialect::Strict));
-        found
-            .unwrap_or_default()
-            .into_iter()
-            .map(<[u8]>::to_vec)
-            .collect()
-    };
+/// The blocks of what the model said.
+fn blocks(piece: &Said<'_>, own: bool, report: &mut Report) -> Vec<u8> {
     let mut thoughts = Vec::new();
-    for part in elements(said.reasoning) {
-        match json::member(&part, "type") {
-            Some(b"\"thinking\"") => thoughts.push(signed(&part)),
+    for part in piece.reasoning() {
+        match json::member(part, "type") {
+            Some(b"\"thinking\"") => thoughts.push(signed(part)),
             _ => {
                 report.lose(Loss::Reasoning, 1);
                 let names = ["encrypted_content", "thoughtSignature", "data", "signature"];
-                let signed = names.iter().any(|name| json::member(&part, name).is_some());
+                let signed = names.iter().any(|name| json::member(part, name).is_some());
                 report.lose(Loss::Signature, u64::from(signed));
             }
         }
     }
-    let texts = match said.content {
-        Some(raw) if raw.starts_with(b"\"") && raw != b"\"\"" => vec![draft::text_part(raw)],
-        raw => elements(raw)
-            .iter()
-            .filter_map(|part| block(part, report))
-            .collect(),
+    let texts = match piece.string() {
+        Some(b"\"\"") => Vec::new(),
+        Some(text) => vec![draft::text_part(text)],
+        None => {
+            let parts = piece.parts().into_iter();
+            parts.filter_map(|part| block(part, report)).collect()
+        }
     };
-    let raws = elements(said.tool_calls);
-    let notes = elements(noted(body, "calls"));
-    let mut calls = Vec::new();
-    for (nth, raw) in raws.iter().enumerate() {
-        let note = notes.get(nth).filter(|_| notes.len() == raws.len());
-        calls.push(call(raw, note.map(Vec::as_slice), report));
-    }
-    array(draft::in_order(noted(body, "blocks"), [thoughts, texts, calls]))
+    let calls = piece.calls().into_iter().map(|raw| call(raw, own, report));
+    let calls: Vec<Vec<u8>> = calls.collect();
+    array([thoughts, texts, calls].concat())
 }
 
 fn signed(part: &[u8]) -> Vec<u8> {
@@ -173,14 +141,14 @@ fn signed(part: &[u8]) -> Vec<u8> {
     block.finish()
 }
 
-fn call(raw: &[u8], note: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
+fn call(raw: &[u8], own: bool, report: &mut Report) -> Vec<u8> {
     let function = json::member(raw, "function")
         .or_else(|| json::member(raw, "custom"))
         .unwrap_or(b"{}");
     let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
     let (arguments, wrapped) = match arguments.and_then(json::text) {
         // Whatever it was, it stands in the string as it was.
-        Some(text) if note.is_some() || text.starts_with('{') => {
+        Some(text) if own || text.starts_with('{') => {
             match json::value_end(text.as_bytes(), 0, Dialect::Strict) {
                 Ok(end) if end == text.len() => (text.as_bytes().to_vec(), false),
                 _ => object_arguments(arguments),
@@ -189,14 +157,11 @@ fn call(raw: &[u8], note: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
         _ => object_arguments(arguments),
     };
     report.lose(Loss::Arguments, u64::from(wrapped));
-    let own = |object, name| json::member(object, name).unwrap_or(b"\"\"").to_vec();
+    let member = |object, name| json::member(object, name).unwrap_or(b"\"\"").to_vec();
     let mut call = ObjectBuilder::default();
     call.text("type", "toolCall")
-        .raw("id", own(raw, "id"))
-        .raw("name", own(function, "name"))
+        .raw("id", member(raw, "id"))
+        .raw("name", member(function, "name"))
         .raw("arguments", arguments);
-    for (name, value) in note.into_iter().flat_map(|note| rest(note, &[])) {
-        call.raw(&name, value);
-    }
     call.finish()
 }

@@ -39,6 +39,7 @@ const ON_KIT: &[Format] = &[
     Format::Goose,
     Format::Langchain,
     Format::Opencode,
+    Format::Pi,
     Format::Sts,
     Format::VercelUi,
 ];
@@ -291,8 +292,9 @@ fn restored(file: &Opened) -> Vec<String> {
     }
     if by_view {
         let again = open(file.format, PathBuf::from("x.json"), after).unwrap();
-        if shown(&again.sessions[0]) != shown(session) {
-            wrong.push(format!("{}: another view", file.name()));
+        let (now, then) = (shown(&again.sessions[0]), shown(session));
+        if now != then {
+            wrong.push(format!("{}: {now:?} and not {then:?}", file.name()));
         }
     } else if !same(&after, &file.bytes) {
         wrong.push(format!("{}: other JSON", file.name()));
