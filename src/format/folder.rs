@@ -1,7 +1,7 @@
 //! Sessions as the files of a foreign system's folder: which files one becomes, and what they are called.
 
 use super::report::Report;
-use super::{Format, Purpose, Source, convert, penguin, picoclaw, write};
+use super::{Format, Purpose, Source, convert, html, penguin, picoclaw, write};
 use crate::error::Result;
 use crate::model::key;
 use crate::model::session::Session;
@@ -28,6 +28,11 @@ pub fn files(
     if format == Format::Picoclaw {
         return picoclaw::pair(session, aliases, report);
     }
+    if format == Format::Html {
+        let files = html::files(session, &View::replay(session), report)?;
+        let file = |(name, bytes)| FolderFile { name, bytes };
+        return Ok(files.into_iter().map(file).collect());
+    }
     let id = session.header_text("id").unwrap_or_default();
     let mut name = match format {
         // Penguin saves a session under the id in it.
@@ -52,6 +57,9 @@ pub fn grown(format: Format, files: &[FolderFile], there: &[Option<Vec<u8>>]) ->
     let is_shorter = |file: &FolderFile, there: &[u8]| {
         if file.bytes == there {
             return false;
+        }
+        if format == Format::Html {
+            return html::is_older(there, &file.bytes);
         }
         let (old, new) = (messages(format, file, there), messages(format, file, &file.bytes));
         match (old, new) {

@@ -71,6 +71,8 @@ formats! {
     VercelUiV4,
     /// Markdown, for people.
     Markdown,
+    /// A page for browsers.
+    Html,
     /// ChatGPT: the export of its conversations.
     ChatgptExport,
     /// Claude.ai: the export of its conversations.

@@ -27,6 +27,7 @@ mod go;
 pub mod goaitools;
 mod goose;
 pub mod gzip;
+pub mod html;
 mod id;
 mod indent;
 pub mod jsonl;
@@ -54,6 +55,7 @@ mod sts;
 mod table;
 #[cfg(test)]
 mod tests;
+mod unshown;
 mod vercel_ui;
 mod window;
 pub(crate) mod workspace;

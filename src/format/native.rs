@@ -192,6 +192,18 @@ pub fn source_format(session: &Session) -> Option<String> {
     Some(format.into_owned())
 }
 
+/// The program that wrote the session: its format keeps its own members in the header.
+pub fn program(session: &Session) -> Option<&'static str> {
+    let header = session.header();
+    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
+    let members = json::members(metadata, json::Dialect::Python)?;
+    let format = members.iter().find_map(|(name, raw)| {
+        let format = super::Format::from_name(name)?;
+        raw.starts_with(b"{").then_some(format)
+    });
+    format.map(super::Format::name)
+}
+
 /// The `source` member of a session that was converted: where from, and the SHA-256 of what was read, by which
 /// a second migration knows it again.
 pub fn source_member(format: super::Format, source: &super::Source<'_>, others: &[&[u8]]) -> Vec<u8> {

@@ -9,7 +9,7 @@ use super::request::interface::Interface;
 use super::sessions::{Input, SessionReader};
 use super::{
     aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline_roo, codex, continue_ide,
-    gemini, gemini_cli, goaitools, goose, jsonl, langchain, markdown, native, opaque, openai_chat,
+    gemini, gemini_cli, goaitools, goose, html, jsonl, langchain, markdown, native, opaque, openai_chat,
     openai_responses, opencode, penguiflow, penguin, pi, picoclaw, sharegpt, sts, vercel_ui,
 };
 use crate::error::{Error, Kind, Result};
@@ -48,6 +48,7 @@ impl Format {
             Format::VercelUi => &vercel_ui::FORM,
             Format::VercelUiV4 => &vercel_ui::OLD_FORM,
             Format::Markdown => &markdown::FORM,
+            Format::Html => &html::FORM,
             Format::ChatgptExport => &chatgpt_export::FORM,
             Format::ClaudeAiExport => &claude_ai_export::FORM,
             Format::Sharegpt => &sharegpt::FORM,

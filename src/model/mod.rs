@@ -22,4 +22,6 @@ pub mod speaker;
 pub mod stats;
 pub mod summary;
 pub mod time;
+pub mod title;
 pub mod view;
+pub mod visible;

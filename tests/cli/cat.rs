@@ -195,10 +195,10 @@ fn what_comes_before_the_first_damage_is_printed_with_strict() {
 #[test]
 fn an_ending_of_a_format_that_is_not_written_is_refused() {
     let env = Env::with_chat();
-    for name in ["page.html", "page.HTM", "page.pdf"] {
+    for name in ["page.docx", "page.CSV", "page.pdf"] {
         env.run(&["cat", "trip", "-o", name])
             .status(2)
-            .says("hint: write Markdown with an ending of .md");
+            .says("hint: write a page with an ending of .html or .md");
         assert!(!env.work().join(name).exists());
     }
     env.run(&["cat", "trip", "--to", "openai-chat", "-o", "page.html"])

@@ -1,7 +1,6 @@
 //! The overview of a session in a list: its title, counts, links and origin.
 
 mod encoded;
-mod title;
 
 use super::memory;
 use crate::format::workspace::Workspace;
@@ -10,10 +9,10 @@ use crate::model::health::Health;
 use crate::model::json::{self, Dialect};
 use crate::model::lineage::Lineage;
 use crate::model::session::Session;
+pub use crate::model::title::{Title, TitleSource};
 use crate::model::view::{Item, View};
 use crate::tokens::Counter;
 use crate::tokens::usage::of_item;
-pub use title::{Title, TitleSource};
 
 /// The header member that holds the tags of a session.
 pub const TAGS: &str = "tags";

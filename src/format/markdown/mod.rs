@@ -21,8 +21,8 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-use super::report::{Loss, Report};
-use super::{Form, Purpose, written};
+use super::report::Report;
+use super::{Form, Purpose, unshown, written};
 use crate::error::Result;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -36,18 +36,7 @@ pub const FORM: Form = Form {
     ending: ".md",
     write: Some(write),
     joins: true,
-    loses: &[
-        Loss::Id,
-        Loss::Usage,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Attachment,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: &unshown::LOSSES,
     note: "Roles are headings; calls and results are fenced, as is text that would break the page.",
     ..Form::BLANK
 };

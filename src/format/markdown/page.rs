@@ -2,11 +2,9 @@
 
 use super::prose::{self, Images};
 use super::{fence, target};
-use crate::format::Purpose;
-use crate::format::kit::losses;
-use crate::format::report::{Loss, Report};
+use crate::format::report::Report;
 use crate::format::request::media::{Bytes, Kind, Media};
-use crate::format::request::piece::rest;
+use crate::format::{Purpose, unshown};
 use crate::model::json;
 use crate::model::message::{Message, Part, Role};
 use crate::model::session::Session;
@@ -33,21 +31,14 @@ pub fn of(
                 page.push_str(&prose::of(&summary, images));
             }
             (None, Some(said)) => {
-                if purpose == Purpose::Export {
-                    tell_books(&said, item.body(session), report);
-                }
                 let line = (&said, item.body(session));
-                message(line, &tools, images, &mut page, report);
+                message(line, &tools, images, &mut page);
                 tools.note(&said);
             }
             (None, None) => {}
         }
     }
-    if purpose == Purpose::Export {
-        let shown = [&losses::HEADER[..], &["key", "continued_from"]].concat();
-        let keeps = |body: &[u8]| rest(body, &shown).next().is_none();
-        losses::records(session, keeps, |_| false, report);
-    }
+    unshown::count(session, view, purpose, report);
     page
 }
 
@@ -72,13 +63,7 @@ fn heading(session: &Session, view: &View) -> String {
     page
 }
 
-fn message(
-    (said, body): (&Message<'_>, &[u8]),
-    tools: &Tools,
-    images: Images,
-    page: &mut String,
-    report: &mut Report,
-) {
+fn message((said, body): (&Message<'_>, &[u8]), tools: &Tools, images: Images, page: &mut String) {
     let role = said.role_name();
     let mut label = prose::line(&role);
     if let Some(name) = tools.name(said) {
@@ -109,19 +94,15 @@ fn message(
     for thought in speaker::thoughts(said) {
         match thought.filter(|text| !text.trim().is_empty()) {
             Some(text) => blocks.push(folded("thinking", &prose::in_fold(&text, images))),
-            None => {
-                blocks.push("*thinking, encrypted*\n".to_string());
-                report.lose(Loss::Reasoning, 1);
-            }
+            None => blocks.push("*thinking, encrypted*\n".to_string()),
         }
     }
-    tell_signatures(said, report);
     for part in said.parts() {
         match part {
             Part::Text(text) if text.is_empty() => {}
             Part::Text(text) if said.role() == Role::Tool => blocks.push(result(&text)),
             Part::Text(text) => blocks.push(prose::of(&text, images)),
-            Part::Other(kind, raw) => blocks.push(other(&kind, raw, images, report)),
+            Part::Other(kind, raw) => blocks.push(other(&kind, raw, images)),
         }
     }
     if let Some(refusal) = json::member(body, "refusal").and_then(json::text) {
@@ -157,7 +138,7 @@ fn result(text: &str) -> String {
 }
 
 /// A part that is no text.
-fn other(kind: &str, raw: &[u8], images: Images, report: &mut Report) -> String {
+fn other(kind: &str, raw: &[u8], images: Images) -> String {
     let Some(media) = Media::of(raw) else {
         let raw = String::from_utf8_lossy(raw);
         return format!("part {}\n\n{}", fence::span(kind), fence::data(&raw));
@@ -169,10 +150,7 @@ fn other(kind: &str, raw: &[u8], images: Images, report: &mut Report) -> String 
     };
     let named = media.name.as_deref().unwrap_or(what);
     match (&media.bytes, media.url()) {
-        (Bytes::Kept(id), _) => {
-            report.lose(Loss::Attachment, 1);
-            format!("{what} {}, stored by the provider\n", fence::span(id))
-        }
+        (Bytes::Kept(id), _) => format!("{what} {}, stored by the provider\n", fence::span(id)),
         (_, Some(url))
             if target::is_embedded_image(&url)
                 || images == Images::Remote && media.kind == Kind::Image && target::is_remote(&url) =>

@@ -3,6 +3,7 @@
 mod diff;
 mod edits;
 mod line;
+mod result;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +12,7 @@ use super::message::ToolCall;
 pub use diff::of as line_diff;
 pub use line::Line;
 use line::{Arguments, PATHS};
+pub use result::{has_failed, output};
 use std::borrow::Cow;
 
 /// A call for readers.

@@ -120,8 +120,7 @@ pub struct ChainArgs {
 pub struct OutputArgs {
     /// Output format, or `same` [default: native]
     ///
-    /// same is the format of the first input. Without --to, an output file that ends in .md or .json is written as Markdown or as JSON: in the format of the
-    /// input, or else as openai-chat.
+    /// same is the format of the first input. Without --to, an output file that ends in .md or .html is a page.
     #[arg(short, long, value_name = "FORMAT", value_parser = target)]
     pub to: Option<Target>,
     /// Write each session on one line

@@ -1,5 +1,6 @@
 //! Text and numbers as a terminal shows them: widths, cuts, separators and units.
 
+pub use convo::model::visible::thousands;
 use textwrap::core::display_width;
 
 /// Columns that a terminal needs for a text. An emoji presentation selector widens the character before it.
@@ -48,19 +49,6 @@ pub fn cut(text: &str, columns: usize) -> String {
         0 => String::new(),
         _ => format!("{}…", text[..end].trim_end()),
     }
-}
-
-/// A number with thousands separators.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.char_indices() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// A number of things: `1 message`, `1,234 messages`.

@@ -1,6 +1,7 @@
 //! Data on its way to a terminal: text of a session must not move the cursor, color the screen, reach the clipboard or turn
 //! the direction of what follows. A pipe or a file receives the bytes as they are.
 
+use convo::model::visible::{is_hidden, push_visible};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -85,24 +86,6 @@ impl<W: Write> Write for TerminalFilter<W> {
             self.inner.write_all("\u{fffd}".as_bytes())?;
         }
         self.inner.flush()
-    }
-}
-
-/// Characters that move the cursor, change colors or turn the direction of text around.
-pub fn is_hidden(c: char) -> bool {
-    matches!(c,
-        '\0'..='\x08' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}' | '\u{61c}' | '\u{180e}' | '\u{2028}' | '\u{2029}' | '\u{e0000}'..='\u{e007f}'
-        | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-}
-
-/// Adds a hidden character in a form that can be seen.
-pub fn push_visible(out: &mut String, c: char) {
-    match c {
-        '\0'..='\x1f' => out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
-        '\x7f' => out.push('\u{2421}'),
-        c => {
-            let _ = write!(out, "<U+{:04X}>", u32::from(c));
-        }
     }
 }
 

@@ -10,10 +10,15 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 
 /// Endings of output files and their formats; any other file is a record stream.
-const ENDINGS: [(&str, Format); 2] = [("md", Format::Markdown), ("markdown", Format::Markdown)];
+const ENDINGS: [(&str, Format); 4] = [
+    ("md", Format::Markdown),
+    ("markdown", Format::Markdown),
+    ("html", Format::Html),
+    ("htm", Format::Html),
+];
 
 /// Endings of formats that are not written.
-const UNSUPPORTED: [&str; 5] = ["html", "htm", "pdf", "docx", "csv"];
+const UNSUPPORTED: [&str; 3] = ["pdf", "docx", "csv"];
 
 /// The options of the output with its format.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +71,7 @@ fn of_ending(path: &Path) -> Result<Option<Format>> {
     let ending = ending.unwrap_or_default().to_ascii_lowercase();
     if UNSUPPORTED.contains(&&*ending) {
         let error = Error::new(Kind::Usage, format!("{}: cannot write .{ending}", path.display()));
-        return Err(error.hint("write Markdown with an ending of .md, or give the format with --to"));
+        return Err(error.hint("write a page with an ending of .html or .md, or give the format with --to"));
     }
     let found = ENDINGS.iter().find(|(own, _)| *own == ending);
     Ok(found.map(|(_, format)| *format))

@@ -3,6 +3,7 @@
 
 use super::carry::{Recent, Standing, session};
 use super::examine::Examined;
+use super::pages;
 use super::threads::in_parallel;
 use super::update::Update;
 use crate::context::named;
@@ -226,6 +227,7 @@ impl Foreign {
     /// there. One that says so already is left alone.
     pub fn list(&self, lock_timeout: Duration) -> Result<()> {
         match foreign::system_of_format(self.format) {
+            None if self.format == Format::Html => pages::write_index(&self.folder, lock_timeout),
             Some(system) => system.write_index(&self.folder, lock_timeout),
             None => Ok(()),
         }

@@ -8,6 +8,7 @@ mod examine;
 mod foreign;
 mod growth;
 mod mark;
+mod pages;
 mod pipe;
 mod plan;
 mod stored;
@@ -52,8 +53,8 @@ use threads::in_parallel;
 /// pipes and devices below an operand are skipped and reported.
 ///
 /// For picoclaw, each session becomes a .jsonl and its .meta.json, named after the session's key, with hidden messages
-/// under the skip; for penguin, a file <id>.json and the session_index.json of all sessions of the directory; for other
-/// formats, one file. Losses are reported; --strict leaves such sessions out.
+/// under the skip; for penguin, a file <id>.json and the session_index.json of all sessions of the directory; for html,
+/// pages of at most 1,000 messages and index.html; for other formats, one file. Losses are reported; --strict leaves such sessions out.
 ///
 /// Damaged Penguin sessions are recovered message by message from the file, its .bak and its .temp. If nothing is
 /// recoverable, a notice takes the session's place (outcome `notice`, status 65).
@@ -62,6 +63,7 @@ use threads::in_parallel;
   convo migrate ~/.claude/projects                      a directory, into the store
   convo migrate --dry-run --json sessions | jq .        what would happen, for a CI job
   convo migrate --output-dir native/ old/*.json         files to files
+  convo migrate --to html --output-dir pages/ @all      the store, as pages with an index
   convo migrate --to picoclaw --output-dir pico/ @all   the store, as PicoClaw keeps it
   convo migrate < old.json > new.jsonl                  a pipe")]
 pub struct Migrate {

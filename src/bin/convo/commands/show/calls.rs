@@ -3,10 +3,8 @@
 use super::canvas::Canvas;
 use crate::output::in_line;
 use crate::terminal::palette::Ink;
-use convo::model::calls::{CallSummary, Line};
-use convo::model::json::{self, Dialect};
+use convo::model::calls::{CallSummary, Line, has_failed, output};
 use convo::model::message::{Message, Part, ToolCall};
-use std::borrow::Cow;
 
 /// Lines of a result, or of arguments, that are shown folded.
 pub const FOLDED: usize = 4;
@@ -86,30 +84,5 @@ pub fn result(canvas: &mut Canvas, message: &Message<'_>, full: bool) {
                 canvas.paragraph(INDENTS[2], &text, 1, Some(Ink::Dim));
             }
         }
-    }
-}
-
-/// Whether a result is that of a call that failed, or that nobody allowed.
-pub fn has_failed(message: &Message<'_>) -> bool {
-    let is_set = |name| message.metadata.and_then(|raw| json::member(raw, name)) == Some(b"true");
-    is_set("is_error") || is_set("denied") || output(&message.text()).1.is_some_and(|status| status != 0)
-}
-
-/// What a program printed, and its exit status, where a result wraps both in an object.
-pub fn output(text: &str) -> (Cow<'_, str>, Option<i64>) {
-    let unwrapped = || {
-        let [b'{', ..] = text.as_bytes() else { return None };
-        let members = json::members(text.trim_end().as_bytes(), Dialect::Python)?;
-        let [(first, output), (second, metadata)] = &members[..] else {
-            return None;
-        };
-        let status = json::member(metadata, "exit_code")?;
-        let status = std::str::from_utf8(status).ok()?.parse().ok();
-        let is_run = first == "output" && second == "metadata";
-        Some((json::text(output).filter(|_| is_run)?.into_owned(), status))
-    };
-    match unwrapped() {
-        Some((output, status)) => (output.into(), status),
-        None => (text.into(), None),
     }
 }

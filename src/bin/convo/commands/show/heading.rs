@@ -6,9 +6,8 @@ use crate::terminal::measure::{cut, short_id, thousands};
 use crate::terminal::palette::Ink;
 use convo::filter::memory;
 use convo::filter::overview::Title;
-use convo::format::Format;
+use convo::format::native;
 use convo::model::health::Health;
-use convo::model::json::{self, Dialect};
 use convo::model::session::Session;
 use convo::model::view::{Item, View};
 use convo::tokens::counter::named_by;
@@ -39,7 +38,7 @@ impl Page {
         let mut facts = Vec::new();
         if self.style.on_terminal {
             facts.extend((!title.is_empty()).then(|| short_id(&id)));
-            facts.extend(program(session).map(str::to_string));
+            facts.extend(native::program(session).map(str::to_string));
             let ending = if messages == 1 { "" } else { "s" };
             facts.push(format!("{} message{ending}", thousands(messages)));
             facts.extend(tokens(session, view).map(|tokens| format!("{} tokens", thousands(tokens))));
@@ -84,18 +83,6 @@ impl Page {
         self.last.day.clone_from(&day);
         Some(format!("{day} {}", self.times.zone()))
     }
-}
-
-/// The program that wrote the session: its format keeps its own members in the header.
-fn program(session: &Session) -> Option<&'static str> {
-    let header = session.header();
-    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
-    let members = json::members(metadata, Dialect::Python)?;
-    let format = members.iter().find_map(|(name, raw)| {
-        let format = Format::from_name(name)?;
-        raw.starts_with(b"{").then_some(format)
-    });
-    format.map(Format::name)
 }
 
 /// The tokens of the view.

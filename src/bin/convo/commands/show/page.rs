@@ -1,6 +1,6 @@
 //! The messages of sessions, one below the other.
 
-use super::calls::{self, FOLDED, has_failed};
+use super::calls::{self, FOLDED};
 use super::canvas::Canvas;
 use super::markdown;
 use crate::output::in_line;
@@ -9,6 +9,7 @@ use crate::terminal::time_format::Times;
 use convo::filter::restore;
 use convo::filter::select::Selection;
 use convo::format::penguiflow;
+use convo::model::calls::{has_failed, output};
 use convo::model::json;
 use convo::model::message::{Message, Part, Role};
 use convo::model::session::{Class, Session};
@@ -256,7 +257,7 @@ impl Page {
                 Part::Text(text) if text.is_empty() => {}
                 Part::Text(text) if message.role() == Role::Tool => {
                     let ink = has_failed(message).then_some(Ink::Error);
-                    self.canvas.paragraph("  ", &calls::output(&text).0, few, ink);
+                    self.canvas.paragraph("  ", &output(&text).0, few, ink);
                 }
                 Part::Text(text) => self.prose(&text),
                 Part::Other(kind, raw) => {

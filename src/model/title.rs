@@ -133,8 +133,8 @@ fn first_line(text: &str) -> Option<&str> {
     text.lines().map(str::trim).find(|line| !line.is_empty())
 }
 
-/// The text that a person wrote in a message.
-fn question(text: &str) -> Option<&str> {
+/// The text that a person wrote in a message, without what programs add.
+pub fn question(text: &str) -> Option<&str> {
     let mut rest = text.trim();
     if let Some(at) = rest.find(REQUEST) {
         rest = rest[at + REQUEST.len()..].trim_start();

@@ -1,0 +1,47 @@
+//! The index of a directory of pages.
+
+use crate::context::named;
+use crate::input::regular;
+use convo::error::{Error, Result};
+use convo::format::html;
+use convo::store::{Rewrite, write_atomically};
+use std::io::Read;
+use std::path::Path;
+use std::time::Duration;
+
+/// Writes the index of all pages in a directory. An equal one is not replaced.
+pub fn write_index(folder: &Path, lock_timeout: Duration) -> Result<()> {
+    let cannot_read = |error| Error::io("cannot read", error);
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(cannot_read)? {
+        let name = entry.map_err(cannot_read)?.file_name();
+        names.extend(name.into_string().ok().filter(|name| name.ends_with(".html")));
+    }
+    names.sort();
+    let mut pages = Vec::new();
+    for name in names.into_iter().filter(|name| name != html::INDEX) {
+        let file = regular::open_target(&folder.join(&name)).map_err(|error| named(error, &name))?;
+        let Some(file) = file else { continue };
+        let mut head = Vec::new();
+        file.take(html::HEAD as u64)
+            .read_to_end(&mut head)
+            .map_err(cannot_read)?;
+        pages.push((name, head));
+    }
+    let index = html::index(pages.iter().map(|(name, head)| (name.as_str(), head.as_slice())));
+    let path = folder.join(html::INDEX);
+    if let Some(file) = regular::open_target(&path)?
+        && regular::read_all(file)? == index
+    {
+        return Ok(());
+    }
+    let options = Rewrite {
+        lock_timeout,
+        ..Rewrite::default()
+    };
+    let write = |out: &mut dyn std::io::Write| {
+        let written = out.write_all(&index);
+        written.map_err(|error| Error::io("cannot write", error))
+    };
+    write_atomically(&path, write, &options)
+}

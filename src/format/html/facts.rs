@@ -1,0 +1,199 @@
+//! Facts of a session for the header of its page and for an index.
+
+use super::chart;
+use super::escape::{escaped, unescaped};
+use super::outline::{Outline, beginning};
+use crate::format::native;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::lineage::Lineage;
+use crate::model::session::Session;
+use crate::model::time;
+use crate::model::title::Title;
+use crate::model::view::{Item, View};
+use crate::model::visible::thousands;
+
+/// The name of the element with the facts of a session, from which an index is made.
+pub const NAME: &str = "convo-session";
+
+/// Characters of a title that is derived from a question.
+const TITLE: usize = 120;
+
+/// The facts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The id of the session.
+    pub id: String,
+    /// Its title, or the beginning of its first question.
+    pub title: String,
+    /// The program that wrote it.
+    pub program: String,
+    /// The working directory.
+    pub project: String,
+    /// The first model.
+    pub model: String,
+    /// First and last time, RFC 3339.
+    pub start: String,
+    /// See `start`.
+    pub end: String,
+    /// The session of which it is a branch.
+    pub parent: String,
+    /// Messages of the view.
+    pub messages: u64,
+    /// Tokens of the view.
+    pub tokens: u64,
+    /// Whether tokens are estimated.
+    pub is_estimated: bool,
+    /// Messages of the log that are not in the view.
+    pub hidden: u64,
+    /// The name of the file that it was read from.
+    pub file: String,
+}
+
+impl Facts {
+    /// Of a view.
+    pub fn of(session: &Session, view: &View, outline: &Outline) -> Facts {
+        let header = session.header();
+        let raw = |name: &str| {
+            let member = header.iter().find(|(known, _)| known == name);
+            member.map(|(_, raw)| raw.as_slice())
+        };
+        let text = |raw: Option<&[u8]>| raw.and_then(json::text).unwrap_or_default().into_owned();
+        let metadata = |name| raw("metadata").and_then(|raw| json::member(raw, name));
+        let id = text(raw("id"));
+        let title = Title::of(session, Some(text(raw("title"))), view);
+        let title = title
+            .map(|title| beginning(&title.text, TITLE))
+            .filter(|title| !title.is_empty());
+        let shown = view.items.iter().filter(|item| !matches!(item, Item::Summary(_)));
+        let messages = shown.count() as u64;
+        let (start, end) = outline.times.clone().unwrap_or_default();
+        let source = raw("source").and_then(|raw| json::member(raw, "format"));
+        let model = text(metadata("model"));
+        Facts {
+            title: title.unwrap_or_else(|| {
+                if id.is_empty() {
+                    "Session".to_string()
+                } else {
+                    id.clone()
+                }
+            }),
+            program: native::program(session).map_or_else(|| text(source), str::to_string),
+            project: text(metadata("cwd")),
+            model: outline.models.first().cloned().unwrap_or(model),
+            start: if start.is_empty() {
+                text(raw("created_at"))
+            } else {
+                start
+            },
+            end,
+            parent: Lineage::of(session)
+                .and_then(|lineage| lineage.parent)
+                .unwrap_or_default(),
+            messages,
+            tokens: outline.tokens,
+            is_estimated: !outline.is_recorded,
+            hidden: (session.messages().count() as u64).saturating_sub(messages),
+            file: text(raw("source").and_then(|raw| json::member(raw, "name"))),
+            id,
+        }
+    }
+
+    /// The facts in the header of a page.
+    pub fn lines(&self, outline: &Outline) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut text = |text: &str, named: &str| {
+            if !text.is_empty() {
+                lines.push(format!("{named}{}", escaped(text)));
+            }
+        };
+        text(&self.id, "");
+        text(&self.program, "");
+        text(&self.project, "");
+        text(&self.file, "file ");
+        text(&outline.models.join(", "), "");
+        lines.extend(self.span());
+        lines.push(format!("{} messages", thousands(self.messages)));
+        if self.hidden > 0 {
+            lines.push(format!("{} hidden", thousands(self.hidden)));
+        }
+        lines.push(self.size() + " tokens");
+        lines
+    }
+
+    /// When the session began, and how long it took.
+    fn span(&self) -> Option<String> {
+        let start = time::seconds(&self.start)?;
+        let end = time::seconds(&self.end).unwrap_or(start);
+        let length = match end > start {
+            true => format!(", {}", chart::duration(end - start)),
+            false => String::new(),
+        };
+        Some(format!(
+            "<time datetime=\"{}\">{}</time> UTC{length}",
+            escaped(&self.start),
+            chart::moment(start)
+        ))
+    }
+
+    /// The tokens, as exact as they are known.
+    pub fn size(&self) -> String {
+        let about = if self.is_estimated { "~" } else { "" };
+        format!("{about}{}", thousands(self.tokens))
+    }
+
+    /// As JSON.
+    pub fn encoded(&self) -> String {
+        let mut built = ObjectBuilder::default();
+        for (name, value) in self.texts() {
+            if !value.is_empty() {
+                built.text(name, value);
+            }
+        }
+        built.raw("messages", self.messages.to_string());
+        built.raw("tokens", self.tokens.to_string());
+        built.raw("estimated", if self.is_estimated { "true" } else { "false" });
+        String::from_utf8_lossy(&built.finish()).into_owned()
+    }
+
+    fn texts(&self) -> [(&'static str, &String); 8] {
+        [
+            ("id", &self.id),
+            ("title", &self.title),
+            ("program", &self.program),
+            ("project", &self.project),
+            ("model", &self.model),
+            ("start", &self.start),
+            ("end", &self.end),
+            ("parent", &self.parent),
+        ]
+    }
+
+    /// From the beginning of a page that has them; none of another file.
+    pub fn read(page: &str) -> Option<Facts> {
+        let (_, rest) = page.split_once(&format!("<meta name=\"{NAME}\" content=\""))?;
+        let (raw, _) = rest.split_once("\">")?;
+        let raw = unescaped(raw).into_bytes();
+        let text = |name| {
+            json::member(&raw, name)
+                .and_then(json::text)
+                .unwrap_or_default()
+                .into_owned()
+        };
+        let number =
+            |name| -> Option<u64> { std::str::from_utf8(json::member(&raw, name)?).ok()?.parse().ok() };
+        Some(Facts {
+            id: text("id"),
+            title: text("title"),
+            program: text("program"),
+            project: text("project"),
+            model: text("model"),
+            start: text("start"),
+            end: text("end"),
+            parent: text("parent"),
+            messages: number("messages")?,
+            tokens: number("tokens").unwrap_or(0),
+            is_estimated: json::member(&raw, "estimated") == Some(b"true"),
+            ..Facts::default()
+        })
+    }
+}

@@ -1,0 +1,230 @@
+//! Messages as articles.
+
+use super::escape::escaped;
+use super::outline::Outline;
+use super::{call, chart, media, prose};
+use crate::model::json;
+use crate::model::message::{Message, Part, Role};
+use crate::model::session::Session;
+use crate::model::speaker::{self, Tools};
+use crate::model::time;
+use crate::model::view::{Item, View};
+use crate::model::visible::thousands;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Bytes of instructions that are shown without a fold.
+const INSTRUCTIONS: usize = 1000;
+
+/// A message, and the place of its article.
+struct Shown<'a> {
+    /// The message.
+    pub message: &'a Message<'a>,
+    /// Its line.
+    body: &'a [u8],
+    /// Index of its entry.
+    nth: usize,
+}
+
+/// The messages of a session, one article after another.
+pub struct Articles<'a> {
+    session: &'a Session,
+    view: &'a View,
+    outline: &'a Outline,
+    tools: Tools,
+    directory: Option<&'a str>,
+    /// What the page has left for images.
+    room: usize,
+}
+
+impl<'a> Articles<'a> {
+    /// Of a view; `directory` is where the session ran.
+    pub fn new(
+        session: &'a Session,
+        view: &'a View,
+        outline: &'a Outline,
+        directory: Option<&'a str>,
+    ) -> Self {
+        Articles {
+            session,
+            view,
+            outline,
+            tools: Tools::default(),
+            directory,
+            room: media::TOTAL,
+        }
+    }
+
+    /// Adds the messages of a page, and hands over what there is of it now and then.
+    pub fn push<E>(
+        &mut self,
+        range: Range<usize>,
+        out: &mut String,
+        mut flush: impl FnMut(&mut String) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.room = media::TOTAL;
+        let mut nth = range.start;
+        while nth < range.end {
+            nth = self.article(nth, range.end, out);
+            if out.len() > 256 << 10 {
+                flush(out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the article of a message, with the results of its calls; the next message.
+    fn article(&mut self, nth: usize, end: usize, out: &mut String) -> usize {
+        let (session, view) = (self.session, self.view);
+        let item = &view.items[nth];
+        let Some(message) = item.message(session) else {
+            self.summary(item, nth, out);
+            return nth + 1;
+        };
+        let shown = Shown {
+            message: &message,
+            body: item.body(session),
+            nth,
+        };
+        self.tools.note(&message);
+        let mut results: Vec<(usize, Message<'_>)> = Vec::new();
+        if message.calls_tools() {
+            let following = (nth + 1..end).map_while(|later| {
+                let message = view.items[later].message(session)?;
+                (message.role() == Role::Tool).then_some((later, message))
+            });
+            results.extend(following);
+        }
+        // A result that belongs to none of the calls, or to one that has a result already, is an article.
+        let mut first: HashMap<String, usize> = HashMap::new();
+        for (place, (_, result)) in results.iter().enumerate() {
+            let id = result.tool_call_id().unwrap_or_default().into_owned();
+            first.entry(id).or_insert(place);
+        }
+        self.start(&shown, out);
+        self.content(&shown, out);
+        let mut is_used = vec![false; results.len()];
+        for written in message.tool_calls() {
+            let place = first.remove(written.id.as_ref());
+            let result = place.map(|place| {
+                is_used[place] = true;
+                let (later, result) = &results[place];
+                (self.outline.entries[*later].anchor.as_str(), result)
+            });
+            call::push(out, &written, result, self.directory, &mut self.room);
+        }
+        out.push_str("</article>\n");
+        for ((later, result), _) in results.iter().zip(is_used).filter(|(_, is_used)| !is_used) {
+            let shown = Shown {
+                message: result,
+                body: view.items[*later].body(session),
+                nth: *later,
+            };
+            self.start(&shown, out);
+            self.content(&shown, out);
+            out.push_str("</article>\n");
+        }
+        nth + 1 + results.len()
+    }
+
+    fn summary(&self, item: &Item, nth: usize, out: &mut String) {
+        let entry = &self.outline.entries[nth];
+        out.push_str(&format!(
+            "<article id=\"{0}\" class=\"summary\"><header><h2>summary</h2> <a class=\"self\" href=\"#{0}\">#{0}</a></header>\n",
+            entry.anchor
+        ));
+        text(out, &item.summary(self.session).unwrap_or_default());
+        out.push_str("</article>\n");
+    }
+
+    /// Begins an article with its heading.
+    fn start(&self, shown: &Shown<'_>, out: &mut String) {
+        let (message, entry) = (shown.message, &self.outline.entries[shown.nth]);
+        let class = match message.role() {
+            Role::System | Role::Developer => "system",
+            Role::Other => "other",
+            role => role.name(),
+        };
+        let anchor = &entry.anchor;
+        let role = escaped(&message.role_name());
+        out.push_str(&format!(
+            "<article id=\"{anchor}\" class=\"{class}\"><header><h2>{role}</h2>"
+        ));
+        if let Some(name) = self.tools.name(message) {
+            out.push_str(&format!(" <b>{}</b>", escaped(&name)));
+        }
+        if let Some(written) = message.timestamp() {
+            match time::seconds(&written) {
+                Some(seconds) => out.push_str(&format!(
+                    " <time datetime=\"{}\">{}</time>",
+                    escaped(&written),
+                    chart::moment(seconds)
+                )),
+                None => out.push_str(&format!(" <span>{}</span>", escaped(&written))),
+            }
+        }
+        if let Some(model) = json::member(shown.body, "model").and_then(json::text) {
+            out.push_str(&format!(" <code>{}</code>", escaped(&model)));
+        }
+        let about = if self.outline.is_recorded { "" } else { "~" };
+        let tokens = thousands(entry.tokens);
+        let number = chart::number(entry);
+        out.push_str(&format!(
+            " <small>{about}{tokens} tokens</small> <a class=\"self\" href=\"#{anchor}\">#{number}</a></header>\n"
+        ));
+    }
+
+    fn content(&mut self, shown: &Shown<'_>, out: &mut String) {
+        let message = shown.message;
+        if message.role() == Role::Tool {
+            let name = self.tools.name(message);
+            return call::alone(out, message, name.as_deref(), &mut self.room);
+        }
+        for thought in speaker::thoughts(message) {
+            match thought.filter(|text| !text.trim().is_empty()) {
+                Some(thought) => {
+                    out.push_str("<details class=\"thinking\"><summary>thinking</summary>\n");
+                    text(out, &thought);
+                    out.push_str("</details>\n");
+                }
+                None => {
+                    let bytes = message.reasoning.map_or(0, <[u8]>::len) as u64;
+                    let bytes = thousands(bytes);
+                    out.push_str(&format!(
+                        "<p class=\"mark\">thinking, encrypted, {bytes} bytes</p>\n"
+                    ));
+                }
+            }
+        }
+        let is_long = |text: &str| {
+            let role = message.role();
+            text.len() > INSTRUCTIONS && matches!(role, Role::System | Role::Developer)
+        };
+        for part in message.parts() {
+            match part {
+                Part::Text(written) if written.is_empty() => {}
+                Part::Text(written) if is_long(&written) => {
+                    let bytes = thousands(written.len() as u64);
+                    out.push_str(&format!(
+                        "<details><summary>instructions, {bytes} bytes</summary>\n"
+                    ));
+                    text(out, &written);
+                    out.push_str("</details>\n");
+                }
+                Part::Text(written) => text(out, &written),
+                Part::Other(kind, raw) => media::push(out, &kind, raw, &mut self.room),
+            }
+        }
+        if let Some(refusal) = json::member(shown.body, "refusal").and_then(json::text) {
+            out.push_str("<p class=\"mark\">refusal</p>\n");
+            text(out, &refusal);
+        }
+    }
+}
+
+/// Text of a person or a model.
+fn text(out: &mut String, written: &str) {
+    out.push_str("<div class=\"text\" dir=\"auto\">\n");
+    prose::push(out, written);
+    out.push_str("</div>\n");
+}

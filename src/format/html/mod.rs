@@ -1,0 +1,139 @@
+//! Sessions as pages for browsers: one file with its style and a small script, which requests nothing.
+//!
+//! | Part | On the page |
+//! |---|---|
+//! | session | title, facts, charts, links to the questions |
+//! | message | an article with a link to itself, `m` and its number in the log |
+//! | text | Markdown; HTML in it is text, links have the schemes http, https and mailto |
+//! | tool call and result | a fold; a change of a file is a diff |
+//! | reasoning | a fold; encrypted reasoning is a mark |
+//! | image | itself, if the bytes are in the session, are at most 256 KiB, and begin as PNG, JPEG, GIF or WebP do |
+//!
+//! The content security policy allows the one style and the one script by their hashes, and images in the page. Equal sessions give equal
+//! bytes.
+
+mod call;
+mod chart;
+mod escape;
+mod facts;
+mod frame;
+mod index;
+mod media;
+mod message;
+mod outline;
+mod prose;
+#[cfg(test)]
+mod tests;
+mod verbatim;
+
+use super::report::Report;
+use super::{Form, Purpose, unshown, written};
+use crate::error::Result;
+use crate::model::key;
+use crate::model::session::Session;
+use crate::model::view::View;
+use facts::Facts;
+pub use index::{HEAD, NAME as INDEX, index};
+use message::Articles;
+use outline::{Limit, Outline};
+use std::io::Write;
+
+/// Pages, as a format.
+pub const FORM: Form = Form {
+    name: "html",
+    about: "HTML page (write-only)",
+    ending: ".html",
+    write: Some(write),
+    loses: &unshown::LOSSES,
+    note: "One self-contained page without requests; `migrate --output-dir` splits long sessions and writes an index.",
+    ..Form::BLANK
+};
+
+/// The file names of the pages of a session.
+pub struct Names {
+    base: String,
+}
+
+impl Names {
+    /// Of an id. No id contains `~`, so that no page has the name of another session's, or of the index.
+    fn of_id(id: &str) -> Names {
+        Names {
+            base: match id {
+                "" => "session".to_string(),
+                id if key::is_id(id) => id.to_string(),
+                id => key::id_for_key(id),
+            },
+        }
+    }
+
+    /// The name of a page, from 0.
+    fn of(&self, page: usize) -> String {
+        match (page, self.base.eq_ignore_ascii_case("index")) {
+            (0, false) => format!("{}.html", self.base),
+            (page, _) => format!("{}~{}.html", self.base, page + 1),
+        }
+    }
+}
+
+/// Writes one session's view as one page.
+fn write(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    unshown::count(session, view, purpose, report);
+    pages(session, view, Limit::NONE, |_, text| {
+        written(out.write_all(text.as_bytes()))
+    })
+}
+
+/// The pages of a session as files: name and bytes. Pages have at most 1,000 messages and 4 MiB each.
+pub fn files(session: &Session, view: &View, report: &mut Report) -> Result<Vec<(String, Vec<u8>)>> {
+    unshown::count(session, view, Purpose::Export, report);
+    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    pages(session, view, Limit::PAGE, |name, text| {
+        match files.last_mut().filter(|(last, _)| last == name) {
+            Some((_, bytes)) => bytes.extend_from_slice(text.as_bytes()),
+            None => files.push((name.to_string(), text.as_bytes().to_vec())),
+        }
+        Ok(())
+    })?;
+    Ok(files)
+}
+
+/// Whether a page that is there is of the same session as a new one, so that it may be replaced.
+pub fn is_older(there: &[u8], new: &[u8]) -> bool {
+    let facts = |bytes: &[u8]| Facts::read(&String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]));
+    match (facts(there), facts(new)) {
+        (Some(there), Some(new)) => there.id == new.id && there.messages <= new.messages,
+        _ => false,
+    }
+}
+
+/// Hands over the pages of a view with their names, piece by piece.
+fn pages(
+    session: &Session,
+    view: &View,
+    limit: Limit,
+    mut write: impl FnMut(&str, &str) -> Result<()>,
+) -> Result<()> {
+    let outline = Outline::of(session, view, limit);
+    let facts = Facts::of(session, view, &outline);
+    let names = Names::of_id(&facts.id);
+    let mut articles = Articles::new(session, view, &outline, Some(facts.project.as_str()));
+    for page in 0..outline.starts.len() {
+        let name = names.of(page);
+        let mut text = String::new();
+        frame::before(&mut text, &facts, &outline, page, &names);
+        articles.push(outline.on_page(page), &mut text, |text| {
+            write(&name, text)?;
+            text.clear();
+            Ok(())
+        })?;
+        frame::after(&mut text, &outline, page, &names);
+        write(&name, &text)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,193 @@
+//! What a page is laid out by: the place, size and time of every message, and which page each is on.
+
+use crate::format::request::figures::Figures;
+use crate::model::json;
+use crate::model::message::{Message, Role};
+use crate::model::session::Session;
+use crate::model::time;
+use crate::model::title;
+use crate::model::view::{Item, View};
+
+/// Roles of the charts, in the order of the parts of a bar.
+pub const ROLES: [&str; 4] = ["system", "user", "assistant", "tool"];
+
+/// Bytes of a text that are a token, where none are recorded.
+const BYTES: u64 = 4;
+
+/// Characters of a question in the outline.
+const QUESTION: usize = 90;
+
+/// A message of the view.
+pub struct Entry {
+    /// Its anchor: the number of the message in the log, which a later compaction does not change.
+    pub anchor: String,
+    /// Index of its role in [`ROLES`].
+    pub role: usize,
+    /// Tokens.
+    pub tokens: u64,
+    /// Seconds since 1970.
+    pub time: Option<i64>,
+    /// The beginning of what a person asked.
+    pub question: Option<String>,
+    /// Whether it belongs to the message before.
+    follows: bool,
+    /// Length of its line.
+    bytes: usize,
+}
+
+/// The messages of a view.
+#[derive(Default)]
+pub struct Outline {
+    /// In their order, one for each item.
+    pub entries: Vec<Entry>,
+    /// Index of the first message of each page.
+    pub starts: Vec<usize>,
+    /// Models, in order of appearance.
+    pub models: Vec<String>,
+    /// Tokens of the view.
+    pub tokens: u64,
+    /// Whether all of them are recorded.
+    pub is_recorded: bool,
+    /// First and last time, as written.
+    pub times: Option<(String, String)>,
+}
+
+/// How large a page may become.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// Messages.
+    pub messages: usize,
+    /// Bytes of their lines.
+    pub bytes: usize,
+}
+
+impl Limit {
+    /// Everything on one page.
+    pub const NONE: Limit = Limit {
+        messages: usize::MAX,
+        bytes: usize::MAX,
+    };
+    /// What a browser shows at once.
+    pub const PAGE: Limit = Limit {
+        messages: 1000,
+        bytes: 4 << 20,
+    };
+}
+
+impl Outline {
+    /// Of a view, in pages of this size.
+    pub fn of(session: &Session, view: &View, limit: Limit) -> Outline {
+        let numbers: Vec<usize> = session.messages().map(|(index, _)| index).collect();
+        let mut outline = Outline {
+            is_recorded: true,
+            ..Outline::default()
+        };
+        let mut others = 0;
+        for item in &view.items {
+            let number = item.line().and_then(|line| numbers.binary_search(&line).ok());
+            let anchor = match number {
+                Some(number) => format!("m{}", number + 1),
+                None => {
+                    others += 1;
+                    format!("s{others}")
+                }
+            };
+            let entry = outline.entry(session, item, anchor);
+            outline.tokens += entry.tokens;
+            outline.entries.push(entry);
+        }
+        outline.paginate(limit);
+        outline
+    }
+
+    fn entry(&mut self, session: &Session, item: &Item, anchor: String) -> Entry {
+        let body = item.body(session);
+        let mut entry = Entry {
+            anchor,
+            role: 0,
+            tokens: 0,
+            time: None,
+            question: None,
+            follows: false,
+            bytes: body.len(),
+        };
+        let Some(message) = item.message(session) else {
+            let text = item.summary(session).unwrap_or_default();
+            entry.tokens = text.len() as u64 / BYTES;
+            self.is_recorded = false;
+            return entry;
+        };
+        entry.role = match message.role() {
+            Role::System | Role::Developer => 0,
+            Role::User => 1,
+            Role::Assistant | Role::Other => 2,
+            Role::Tool => 3,
+        };
+        entry.follows = message.role() == Role::Tool;
+        entry.tokens = recorded(&message, body).unwrap_or_else(|| {
+            self.is_recorded = false;
+            let read = [message.content, message.tool_calls, message.reasoning];
+            read.iter().flatten().map(|raw| raw.len() as u64).sum::<u64>() / BYTES
+        });
+        if let Some(written) = message.timestamp() {
+            entry.time = time::seconds(&written);
+            if entry.time.is_some() {
+                let first = self.times.take().map(|(first, _)| first);
+                self.times = Some((first.unwrap_or_else(|| written.to_string()), written.into_owned()));
+            }
+        }
+        if let Some(model) = json::member(body, "model").and_then(json::text)
+            && !self.models.iter().any(|known| *known == model)
+        {
+            self.models.push(model.into_owned());
+        }
+        if entry.role == 1 {
+            let text = message.text();
+            entry.question = title::question(&text).map(|text| beginning(text, QUESTION));
+        }
+        entry
+    }
+
+    /// Begins a page where the one before is full; not between a call and its result.
+    fn paginate(&mut self, limit: Limit) {
+        self.starts.push(0);
+        let (mut messages, mut bytes) = (0, 0);
+        for (nth, entry) in self.entries.iter().enumerate() {
+            let is_full = messages >= limit.messages || bytes + entry.bytes > limit.bytes;
+            if is_full && messages > 0 && !entry.follows {
+                self.starts.push(nth);
+                (messages, bytes) = (0, 0);
+            }
+            messages += 1;
+            bytes += entry.bytes;
+        }
+    }
+
+    /// The messages of a page.
+    pub fn on_page(&self, page: usize) -> std::ops::Range<usize> {
+        let end = self.starts.get(page + 1).copied();
+        self.starts[page]..end.unwrap_or(self.entries.len())
+    }
+
+    /// The page of a message.
+    pub fn page_of(&self, entry: usize) -> usize {
+        self.starts.partition_point(|start| *start <= entry) - 1
+    }
+}
+
+/// The recorded tokens of a message: its own count, else those that a reply took.
+fn recorded(message: &Message<'_>, body: &[u8]) -> Option<u64> {
+    let own = || std::str::from_utf8(message.tokens?).ok()?.parse().ok();
+    let figures = || Figures::of(json::member(body, "usage")?);
+    own().or_else(|| figures().map(|figures| figures.output))
+}
+
+/// The first line of a text, cut to so many characters.
+pub fn beginning(text: &str, most: usize) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    let line = line.unwrap_or_default();
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}\u{2026}", line[..end].trim_end()),
+        None => line.to_string(),
+    }
+}

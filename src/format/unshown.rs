@@ -1,0 +1,106 @@
+//! What pages for people leave out of a session.
+
+use super::Purpose;
+use super::kit::losses;
+use super::report::{Loss, Report};
+use super::request::media::{Bytes, Media};
+use super::request::piece::rest;
+use crate::model::json::{self, Dialect};
+use crate::model::message::{Message, Part};
+use crate::model::session::Session;
+use crate::model::speaker;
+use crate::model::view::View;
+use std::borrow::Cow;
+
+/// The losses of a page, for the table of formats.
+pub const LOSSES: [Loss; 10] = [
+    Loss::Id,
+    Loss::Usage,
+    Loss::Reasoning,
+    Loss::Signature,
+    Loss::Attachment,
+    Loss::Category,
+    Loss::Metadata,
+    Loss::Event,
+    Loss::Header,
+    Loss::Unreadable,
+];
+
+/// Members of a message that are on the page, or are counted otherwise.
+const MEMBERS: [&str; 14] = [
+    "role",
+    "content",
+    "name",
+    "tool_calls",
+    "tool_call_id",
+    "reasoning",
+    "refusal",
+    "id",
+    "timestamp",
+    "category",
+    "tokens",
+    "usage",
+    "model",
+    "metadata",
+];
+
+/// Counts what the page of a view leaves out.
+pub fn count(session: &Session, view: &View, purpose: Purpose, report: &mut Report) {
+    for item in &view.items {
+        let Some(message) = item.message(session) else {
+            continue;
+        };
+        let is_shown =
+            |text: &Option<Cow<'_, str>>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
+        let thoughts = speaker::thoughts(&message);
+        let encrypted = thoughts.iter().filter(|text| !is_shown(text)).count();
+        report.lose(Loss::Reasoning, encrypted as u64);
+        report.lose(Loss::Signature, signatures(&message));
+        let stored = |part: &Part<'_>| {
+            let Part::Other(_, raw) = part else { return false };
+            matches!(
+                Media::of(raw),
+                Some(Media {
+                    bytes: Bytes::Kept(_),
+                    ..
+                })
+            )
+        };
+        report.lose(
+            Loss::Attachment,
+            message.parts().iter().filter(|part| stored(part)).count() as u64,
+        );
+        if purpose == Purpose::Export {
+            bookkeeping(&message, item.body(session), report);
+        }
+    }
+    if purpose == Purpose::Export {
+        let shown = [&losses::HEADER[..], &["key", "continued_from"]].concat();
+        let keeps = |body: &[u8]| rest(body, &shown).next().is_none();
+        losses::records(session, keeps, |_| false, report);
+    }
+}
+
+fn signatures(message: &Message<'_>) -> u64 {
+    let parts = message
+        .reasoning
+        .and_then(|raw| json::elements(raw, Dialect::Strict));
+    let names = ["signature", "encrypted_content", "thoughtSignature", "data"];
+    let signed = |part: &&&[u8]| names.iter().any(|name| json::member(part, name).is_some());
+    parts.unwrap_or_default().iter().filter(signed).count() as u64
+}
+
+/// Counts ids, figures and free members of a message, of each kind once.
+fn bookkeeping(message: &Message<'_>, body: &[u8], report: &mut Report) {
+    let known = ["is_error", "denied", "invalid"];
+    let mut found = Report::default();
+    let lost = [Loss::Id, Loss::Category, Loss::Usage];
+    losses::members(message, body, &lost, &known, &mut found);
+    if rest(body, &MEMBERS).next().is_some() {
+        found.losses.insert(Loss::Metadata, 1);
+    }
+    found
+        .losses
+        .into_iter()
+        .for_each(|(loss, count)| report.lose(loss, count));
+}
