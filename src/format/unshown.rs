@@ -26,24 +26,6 @@ pub const LOSSES: [Loss; 10] = [
     Loss::Unreadable,
 ];
 
-/// Members of a message that are on the page, or are counted otherwise.
-const MEMBERS: [&str; 14] = [
-    "role",
-    "content",
-    "name",
-    "tool_calls",
-    "tool_call_id",
-    "reasoning",
-    "refusal",
-    "id",
-    "timestamp",
-    "category",
-    "tokens",
-    "usage",
-    "model",
-    "metadata",
-];
-
 /// Counts what the page of a view leaves out.
 pub fn count(session: &Session, view: &View, purpose: Purpose, report: &mut Report) {
     for item in &view.items {
@@ -71,7 +53,9 @@ pub fn count(session: &Session, view: &View, purpose: Purpose, report: &mut Repo
             message.parts().iter().filter(|part| stored(part)).count() as u64,
         );
         if purpose == Purpose::Export {
-            bookkeeping(&message, item.body(session), report);
+            let lost = [Loss::Id, Loss::Category, Loss::Usage];
+            let known = ["is_error", "denied", "invalid"];
+            losses::members(&message, item.body(session), &lost, &known, report);
         }
     }
     if purpose == Purpose::Export {
@@ -88,19 +72,4 @@ fn signatures(message: &Message<'_>) -> u64 {
     let names = ["signature", "encrypted_content", "thoughtSignature", "data"];
     let signed = |part: &&&[u8]| names.iter().any(|name| json::member(part, name).is_some());
     parts.unwrap_or_default().iter().filter(signed).count() as u64
-}
-
-/// Counts ids, figures and free members of a message, of each kind once.
-fn bookkeeping(message: &Message<'_>, body: &[u8], report: &mut Report) {
-    let known = ["is_error", "denied", "invalid"];
-    let mut found = Report::default();
-    let lost = [Loss::Id, Loss::Category, Loss::Usage];
-    losses::members(message, body, &lost, &known, &mut found);
-    if rest(body, &MEMBERS).next().is_some() {
-        found.losses.insert(Loss::Metadata, 1);
-    }
-    found
-        .losses
-        .into_iter()
-        .for_each(|(loss, count)| report.lose(loss, count));
 }

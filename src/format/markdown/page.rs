@@ -182,19 +182,3 @@ fn address(url: &str) -> String {
     }
     out
 }
-
-fn tell_signatures(said: &Message<'_>, report: &mut Report) {
-    let parts = said
-        .reasoning
-        .and_then(|raw| json::elements(raw, json::Dialect::Strict));
-    let names = ["signature", "encrypted_content", "thoughtSignature", "data"];
-    let signed = |part: &&&[u8]| names.iter().any(|name| json::member(part, name).is_some());
-    let signed = parts.unwrap_or_default().iter().filter(signed).count();
-    report.lose(Loss::Signature, signed as u64);
-}
-
-/// Counts what is not on the page of a message.
-fn tell_books(said: &Message<'_>, body: &[u8], report: &mut Report) {
-    let lost = [Loss::Id, Loss::Category, Loss::Usage];
-    losses::members(said, body, &lost, &["is_error", "denied", "invalid"], report);
-}
