@@ -28,6 +28,7 @@ pub mod summarize;
 #[cfg(test)]
 mod tests;
 pub mod truncate;
+pub mod usage;
 
 /// What a filter found to do with one session.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -47,6 +47,7 @@ pub mod penguin;
 mod pi;
 pub mod picoclaw;
 mod pieces;
+pub mod recorded;
 pub mod report;
 pub mod request;
 mod sessions;

@@ -236,6 +236,18 @@ pub fn from_milliseconds(milliseconds: i64) -> Option<String> {
     Some(to_milliseconds(Timestamp::from_millisecond(milliseconds).ok()?))
 }
 
+/// The day of an RFC 3339 time, in UTC or where this program runs (`TZ`).
+pub fn day(time: &str, utc: bool) -> Option<civil::Date> {
+    let zone = if utc { TimeZone::UTC } else { TimeZone::system() };
+    Some(time.parse::<Timestamp>().ok()?.to_zoned(zone).date())
+}
+
+/// The Monday of the week of a day.
+pub fn monday(day: civil::Date) -> civil::Date {
+    let since = day.weekday().to_monday_zero_offset();
+    day.checked_sub(jiff::Span::new().days(since)).unwrap_or(day)
+}
+
 /// The day of an RFC 3339 time where this program runs (`TZ`): `2026-11-20`.
 pub fn local_day(time: &str) -> Option<String> {
     let moment = time.parse::<Timestamp>().ok()?;

@@ -97,4 +97,5 @@ mod thousand;
 mod title;
 mod truncate;
 mod untrusted;
+mod usage;
 mod words;

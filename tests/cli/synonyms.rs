@@ -45,7 +45,7 @@ fn a_word_of_another_program_leads_to_a_command() {
         ("log", "convo cat NAME"),
         ("edit", "convo truncate"),
         ("version", "convo --version"),
-        ("html", "convo cat --to FORMAT"),
+        ("html", "convo cat --to html NAME"),
         ("compare", "convo diff A B"),
         ("merge", "convo join"),
         ("repair", "convo check --for API --fix"),

@@ -34,6 +34,7 @@ mod shell;
 mod tests;
 mod title;
 mod tree;
+mod usage;
 mod weave;
 mod write;
 
@@ -48,6 +49,7 @@ use log::Log;
 use parts::parts;
 use session::Making;
 use std::collections::VecDeque;
+pub use usage::request_id;
 
 /// Claude Code's logs, as a format.
 pub const FORM: Form = Form {

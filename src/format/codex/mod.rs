@@ -37,6 +37,7 @@ use super::report::Loss;
 use super::{Form, Reading};
 use crate::model::json::ObjectBuilder;
 use std::borrow::Cow;
+pub use usage::totals;
 
 /// Codex's logs, as a format.
 pub const FORM: Form = Form {

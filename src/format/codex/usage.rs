@@ -1,6 +1,7 @@
 //! What the model was sent and answered: differences of the totals that a log tells again and again.
 
 use crate::model::json::{self, ObjectBuilder};
+use crate::model::session::Session;
 
 /// The figures of a total, in the order in which they are written.
 const NAMES: [&str; 6] = [
@@ -57,4 +58,32 @@ impl Figures {
         }
         built.finish()
     }
+}
+
+/// A request: its time, its model, and its usage as that of a message.
+pub type Total = (Option<String>, String, Vec<u8>);
+
+/// The requests of a session that has totals and no message to which they belong.
+pub fn totals(session: &Session) -> Vec<Total> {
+    let (mut found, mut before, mut model) = (Vec::new(), Figures::default(), String::new());
+    for index in 0..session.len() {
+        let Some(raw) = json::member(session.record(index).body, "raw") else {
+            continue;
+        };
+        let payload = json::member(raw, "payload").unwrap_or(b"{}");
+        if let Some(named) = json::member(payload, "model").and_then(json::text) {
+            model = named.into_owned();
+        }
+        if let Some(total) = Figures::told(payload) {
+            let used = total.since(before);
+            before = total;
+            // A total that is told again.
+            if used.is_zero() {
+                continue;
+            }
+            let time = json::member(raw, "timestamp").and_then(json::text);
+            found.push((time.map(|time| time.into_owned()), model.clone(), used.object()));
+        }
+    }
+    found
 }

@@ -11,7 +11,7 @@ mod back;
 pub(super) mod contents;
 pub(super) mod draft;
 pub mod element;
-pub(super) mod figures;
+pub mod figures;
 pub(super) mod interface;
 pub(super) mod mcp;
 pub(super) mod media;

@@ -33,6 +33,7 @@ mod summarize;
 mod tag;
 mod title;
 mod truncate;
+mod usage;
 
 use crate::args::Global;
 use crate::context::Context;
@@ -100,6 +101,7 @@ pub const ALL: &[Verb] = &[
     verb::<agents::Agents>("agents", Group::Inspect, false),
     verb::<show::Show>("show", Group::Inspect, false),
     verb::<count::Count>("count", Group::Inspect, false),
+    verb::<usage::Usage>("usage", Group::Inspect, false),
     verb::<detect::Detect>("detect", Group::Inspect, false),
     verb::<diff::Diff>("diff", Group::Inspect, false),
     verb::<cat::Cat>("cat", Group::Convert, false),

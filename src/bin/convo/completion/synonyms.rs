@@ -1,7 +1,7 @@
 //! Commands that people know from other programs, and what leads to the same here.
 
 /// Words that are not commands, each with the hint for them. A plugin of that name takes precedence.
-const HINTS: [(&[&str], &str); 23] = [
+const HINTS: [(&[&str], &str); 25] = [
     (
         &["rg", "ag", "ack"],
         "search the text of sessions with: convo search",
@@ -11,7 +11,7 @@ const HINTS: [(&[&str], &str); 23] = [
         "set a title with: convo title SESSION TEXT, or rename an alias with: convo alias rename",
     ),
     (
-        &["stats", "wc", "tokens", "usage", "cost"],
+        &["stats", "wc", "tokens"],
         "count messages and tokens with: convo count",
     ),
     (
@@ -24,8 +24,16 @@ const HINTS: [(&[&str], &str); 23] = [
     ),
     (&["version"], "print the version with: convo --version"),
     (
-        &["convert", "markdown", "md", "html", "save"],
+        &["convert", "markdown", "md", "save"],
         "convert with: convo cat --to FORMAT NAME, e.g. --to markdown",
+    ),
+    (
+        &["cost", "costs", "price", "prices", "spend"],
+        "add up recorded tokens with: convo usage",
+    ),
+    (
+        &["html", "page", "publish"],
+        "write a page with: convo cat --to html NAME > page.html",
     ),
     (&["cmp", "compare"], "compare two sessions with: convo diff A B"),
     (

@@ -1,0 +1,253 @@
+//! `usage`: recorded tokens and their cost.
+
+mod print;
+
+use super::Run;
+use crate::args::{ALL, Input, InputArgs, Scope, of_format, project_of};
+use crate::context::{Context, named};
+use crate::input::file_discovery::{self, Follow};
+use crate::input::{Reading, each_session_and_format};
+use crate::output::{counted, path_name};
+use clap::{Args, ValueEnum};
+use convo::error::{Error, Kind};
+use convo::filter::usage::{CostSource, Counted, Key, Ledger, Origin, Prices};
+use convo::format::native;
+use convo::format::recorded::Request;
+use convo::model::json;
+use convo::model::session::Session;
+use convo::model::time;
+use print::Report;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Add up recorded tokens and their cost
+///
+/// Adds up what logs record; nothing is estimated. A request counts once: logs repeat it on several lines, in sidechains,
+/// and in copies and forks of a session. Cumulative counters are differenced. Input is without cached tokens; reasoning is a
+/// part of output.
+///
+/// A recorded cost takes precedence over prices. A model without a price has no cost and is reported. Prices change: the
+/// report has the date of the table, and --prices FILE replaces it. FILE is TOML with `as-of = "DATE"` and a line for each
+/// model, `MODEL = { input = 3, output = 15, read = 0.3, write = 3.75, write-1h = 6 }` in dollars per million tokens, in the
+/// table `[model]`; with `above = TOKENS, over = { ... }`, larger inputs have other prices. Or FILE is the JSON of litellm.
+///
+/// Piped, prints one line per row: the keys, then requests, input, cache reads, cache writes, output, reasoning and cost
+/// in dollars. A directory is read with its subdirectories.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo usage                                   the store, by day and model
+  convo usage ~/.claude/projects --since 7d     the logs of a program
+  convo usage --by project,model --chart chat
+  convo usage --by session --json | jq .cost
+  convo usage --explain session.jsonl           which records did not count")]
+pub struct Usage {
+    /// Session names, files, directories, or - for standard input [default: @all]
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    #[command(flatten)]
+    scope: Scope,
+    #[command(flatten)]
+    reading: InputArgs,
+    /// Group by day, week, month, model, project, session, program
+    ///
+    /// A week is named by its Monday.
+    #[arg(
+        long,
+        value_name = "KEYS",
+        value_delimiter = ',',
+        default_value = "day,model",
+        hide_possible_values = true
+    )]
+    #[arg(help_heading = "Output")]
+    by: Vec<Grouping>,
+    /// Use UTC days [default: the local time zone]
+    #[arg(long, help_heading = "Output")]
+    utc: bool,
+    /// Source of costs: auto, recorded, prices, none [default: auto]
+    #[arg(
+        long,
+        value_name = "SOURCE",
+        hide_possible_values = true,
+        help_heading = "Output"
+    )]
+    cost: Option<Cost>,
+    /// Read prices from FILE instead of the built-in table
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Output")]
+    prices: Option<PathBuf>,
+    /// Draw a bar for each row; cache reads are lighter
+    #[arg(long, help_heading = "Output", conflicts_with = "json")]
+    chart: bool,
+    /// Report how many requests of each input counted
+    #[arg(long, help_heading = "Output")]
+    explain: bool,
+    /// Print one object per row
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// What rows are grouped by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Grouping {
+    Day,
+    Week,
+    Month,
+    Model,
+    Project,
+    Session,
+    Program,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Cost {
+    Auto,
+    Recorded,
+    Prices,
+    None,
+}
+
+impl Grouping {
+    const fn key(self) -> Key {
+        match self {
+            Grouping::Day => Key::Day,
+            Grouping::Week => Key::Week,
+            Grouping::Month => Key::Month,
+            Grouping::Model => Key::Model,
+            Grouping::Project => Key::Project,
+            Grouping::Session => Key::Session,
+            Grouping::Program => Key::Program,
+        }
+    }
+}
+
+impl Run for Usage {
+    fn run(mut self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
+        self.scope.settle();
+        let prices = self.prices()?;
+        if !prices.rejected.is_empty() {
+            let what = format!("no valid price: {}", prices.rejected.join(", "));
+            context.output.tell("prices", &what);
+        }
+        let inputs = self.inputs(context)?;
+        let mut ledger = Ledger::default();
+        let mut explained: BTreeMap<String, Counted> = BTreeMap::new();
+        let reading = Reading {
+            include_branches: true,
+            ..(&self.reading).into()
+        };
+        let now = context.clock.timestamp().as_second();
+        each_session_and_format(context, &inputs, reading, |label, format, session| {
+            let cwd = working_directory(&session);
+            let program = native::program(&session).map(str::to_string);
+            let program = program
+                .or_else(|| native::source_format(&session))
+                .unwrap_or_else(|| format.name().to_string());
+            let program = of_format(&program);
+            if !self.scope.has_program(Some(program)) || !self.scope.has_project(cwd.as_deref()) {
+                return Ok(());
+            }
+            let origin = Origin {
+                session: session.header_text("id").unwrap_or_else(|| label.to_string()),
+                project: project_of(cwd.as_deref()).unwrap_or_default().to_string(),
+                program: program.to_string(),
+            };
+            let selects = |request: &Request| {
+                let seconds = request.time.as_deref().and_then(time::seconds);
+                self.scope.has_time(seconds, Some(now))
+            };
+            let counts = ledger.add(&session, origin, selects);
+            let known = explained.entry(label.to_string()).or_default();
+            known.found += counts.found;
+            known.new += counts.new;
+            Ok(())
+        })?;
+        if self.explain {
+            for (label, counts) in &explained {
+                let repeated = counts.found - counts.new;
+                let what = format!(
+                    "{}, {repeated} of them recorded before",
+                    counted(counts.found, "request")
+                );
+                context.output.tell(label, &what);
+            }
+        }
+        let keys: Vec<Key> = self.by.iter().map(|grouping| grouping.key()).collect();
+        let source = match self.cost.unwrap_or(Cost::Auto) {
+            Cost::Auto => CostSource::Auto,
+            Cost::Recorded => CostSource::Recorded,
+            Cost::Prices => CostSource::Prices,
+            Cost::None => CostSource::None,
+        };
+        let (rows, unpriced) = ledger.rows(&keys, self.utc, source, &prices);
+        if rows.is_empty() {
+            context.output.tell("usage", "no recorded usage");
+        }
+        if !unpriced.is_empty() {
+            let models = unpriced.into_iter().map(|model| {
+                if model.is_empty() {
+                    "(unknown)".to_string()
+                } else {
+                    model
+                }
+            });
+            let what = format!("no price: {}", models.collect::<Vec<_>>().join(", "));
+            context.output.tell("usage", &what);
+        }
+        let report = Report {
+            keys: &keys,
+            rows: &rows,
+            prices: &prices,
+            has_cost: source != CostSource::None,
+        };
+        match (self.json, self.chart) {
+            (true, _) => report.json(context),
+            (false, true) => report.chart(context),
+            (false, false) => report.table(context),
+        }
+    }
+}
+
+impl Usage {
+    fn prices(&self) -> anyhow::Result<Prices> {
+        let Some(path) = &self.prices else {
+            return Ok(Prices::built_in()?);
+        };
+        let label = path_name(path);
+        let text = crate::input::regular::read_text(path).map_err(|error| {
+            let error = Error::io("cannot read", error).kind(Kind::Config);
+            named(error, &label)
+        })?;
+        Ok(Prices::read(&text).map_err(|error| named(error, &label))?)
+    }
+
+    /// The inputs, with the files of directories.
+    fn inputs(&self, context: &Context) -> anyhow::Result<Vec<Input>> {
+        let all = [ALL.to_string()];
+        let operands = if self.inputs.is_empty() {
+            &all[..]
+        } else {
+            &self.inputs
+        };
+        let mut inputs = Vec::new();
+        for operand in operands {
+            let path = context.path(operand.as_ref()).unwrap_or_else(|_| operand.into());
+            if !path.is_dir() {
+                inputs.extend(context.inputs(std::slice::from_ref(operand))?);
+                continue;
+            }
+            let found = file_discovery::files(&path, true, Follow::None);
+            let found = found.map_err(|error| named(error, operand))?;
+            if found.sessions.is_empty() {
+                context.output.error(&file_discovery::nothing_found(&path, true));
+            }
+            inputs.extend(found.sessions.into_iter().map(Input::Path));
+        }
+        Ok(inputs)
+    }
+}
+
+fn working_directory(session: &Session) -> Option<String> {
+    let header = session.header();
+    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
+    Some(json::text(json::member(metadata, "cwd")?)?.into_owned())
+}

@@ -1,0 +1,187 @@
+//! Rows of usage as a table, as bars, or as JSON.
+
+use crate::context::Context;
+use crate::output::{columns, in_line};
+use crate::terminal::measure::{columns_of, thousands};
+use crate::terminal::palette::Ink;
+use crate::terminal::table::{Cell, Column, Table};
+use crate::terminal::time_format::Times;
+use convo::filter::usage::{Key, Prices, Row};
+
+/// What is printed.
+pub struct Report<'r> {
+    pub keys: &'r [Key],
+    pub rows: &'r [Row],
+    pub prices: &'r Prices,
+    pub has_cost: bool,
+}
+
+impl Report<'_> {
+    /// A table with totals.
+    pub fn table(&self, context: &Context) -> anyhow::Result<()> {
+        let is_piped = columns().is_none();
+        let mut all: Vec<Column> = self
+            .keys
+            .iter()
+            .map(|key| match key {
+                Key::Day => Column::text("DAY"),
+                Key::Week => Column::text("WEEK"),
+                Key::Month => Column::text("MONTH"),
+                Key::Model => Column::text("MODEL").at_most(40),
+                Key::Project => Column::text("PROJECT").at_most(40),
+                Key::Session => Column::text("SESSION").at_most(40),
+                Key::Program => Column::text("PROGRAM"),
+            })
+            .collect();
+        all.extend([
+            Column::number("REQUESTS").needs_width(90),
+            Column::number("INPUT"),
+            Column::number("CACHE READ"),
+            Column::number("CACHE WRITE").needs_width(70),
+            Column::number("OUTPUT"),
+        ]);
+        all.extend(is_piped.then(|| Column::number("REASONING")));
+        all.extend(self.has_cost.then(|| Column::number("COST")));
+        let cells = |row: &Row| {
+            let figures = &row.figures;
+            let mut cells: Vec<Cell> = row.keys.iter().map(|key| Cell::Text(key.clone())).collect();
+            let numbers = [
+                row.requests,
+                figures.input,
+                figures.read,
+                figures.written,
+                figures.output,
+            ];
+            cells.extend(numbers.map(|number| Cell::Number(Some(number))));
+            cells.extend(is_piped.then_some(Cell::Number(Some(figures.reasoning))));
+            if self.has_cost {
+                let cost = row.dollars().map(|dollars| match is_piped {
+                    true => format!("{dollars:.6}"),
+                    false => format!("${}", money(dollars)),
+                });
+                cells.push(Cell::Text(cost.unwrap_or_else(|| "-".to_string())));
+            }
+            cells
+        };
+        let times = Times::new(Default::default(), &context.clock);
+        Table::new(&all, &times)
+            .footer(self.summary())
+            .print(&context.output, self.rows.iter().map(cells))
+    }
+
+    /// The totals in one line.
+    fn summary(&self) -> String {
+        let total = Row::total(self.rows);
+        let mut parts = vec![
+            format!("{} requests", thousands(total.requests)),
+            format!("{} tokens", thousands(tokens(&total))),
+        ];
+        parts.extend(total.dollars().map(|dollars| format!("${}", money(dollars))));
+        if total.costed.1 > 0 && !self.prices.as_of.is_empty() {
+            parts.push(format!("prices of {}", self.prices.as_of));
+        }
+        parts.join(" \u{b7} ")
+    }
+
+    /// A bar for each row, as wide as the terminal; the share of cache reads is lighter.
+    pub fn chart(&self, context: &Context) -> anyhow::Result<()> {
+        let width = columns().unwrap_or(80);
+        let most = self.rows.iter().map(tokens).max().unwrap_or(0).max(1);
+        let names: Vec<String> = self
+            .rows
+            .iter()
+            .map(|row| in_line(&row.keys.join("  ")))
+            .collect();
+        let name_width = names.iter().map(|name| columns_of(name)).max().unwrap_or(0);
+        let number_width = thousands(most).len();
+        let room = width.saturating_sub(name_width + number_width + 5).max(8);
+        let palette = context.palette()?;
+        let mut text = String::new();
+        for (row, name) in self.rows.iter().zip(&names) {
+            let all = tokens(row);
+            let share = |tokens: u64| (tokens as f64 / most as f64 * room as f64).round() as usize;
+            let bar = share(all).max(1);
+            let light = share(row.figures.read).min(bar);
+            let solid = palette.paint(Ink::Assistant, &"\u{2588}".repeat(bar - light));
+            let shaded = palette.paint(Ink::Assistant, &"\u{2591}".repeat(light));
+            let padding = " ".repeat(name_width - columns_of(name));
+            let space = " ".repeat(room.saturating_sub(bar));
+            text.push_str(&format!(
+                "{name}{padding}  {solid}{shaded}{space}  {:>number_width$}\n",
+                thousands(all)
+            ));
+        }
+        text.push_str(&format!(
+            "\u{2588} new  \u{2591} read from a cache  {}\n",
+            self.summary()
+        ));
+        context.output.page(&text)
+    }
+
+    /// One flat object a row.
+    pub fn json(&self, context: &Context) -> anyhow::Result<()> {
+        let object = |row: &Row| {
+            let figures = &row.figures;
+            let mut object = serde_json::Map::new();
+            object.insert("schema".into(), "convo.usage/1".into());
+            for key in [
+                Key::Day,
+                Key::Week,
+                Key::Month,
+                Key::Model,
+                Key::Project,
+                Key::Session,
+                Key::Program,
+            ] {
+                let place = self.keys.iter().position(|own| *own == key);
+                let value = place
+                    .map(|place| row.keys[place].as_str())
+                    .filter(|value| *value != "-");
+                object.insert(key.name().into(), value.into());
+            }
+            for (name, number) in [
+                ("requests", row.requests),
+                ("input", figures.input),
+                ("cache_read", figures.read),
+                ("cache_write", figures.written),
+                ("cache_write_1h", row.written_1h),
+                ("output", figures.output),
+                ("reasoning", figures.reasoning),
+            ] {
+                object.insert(name.into(), number.into());
+            }
+            let source = match row.costed {
+                (0, 0) => None,
+                (_, 0) => Some("recorded"),
+                (0, _) => Some("prices"),
+                _ => Some("recorded and prices"),
+            };
+            object.insert("cost".into(), row.dollars().into());
+            object.insert(
+                "currency".into(),
+                row.dollars().map(|_| self.prices.currency.as_str()).into(),
+            );
+            object.insert("cost_from".into(), source.into());
+            let as_of = Some(self.prices.as_of.as_str()).filter(|date| row.costed.1 > 0 && !date.is_empty());
+            object.insert("prices_as_of".into(), as_of.into());
+            object.insert("estimated".into(), false.into());
+            serde_json::Value::Object(object).to_string()
+        };
+        context.output.rows(false, self.rows.iter().map(object))
+    }
+}
+
+fn tokens(row: &Row) -> u64 {
+    row.figures.sent().saturating_add(row.figures.output)
+}
+
+/// Dollars and cents; less than a cent has four digits.
+fn money(dollars: f64) -> String {
+    match dollars {
+        small if small > 0.0 && small < 0.01 => format!("{small:.4}"),
+        dollars => {
+            let cents = (dollars * 100.0).round() as u64;
+            format!("{}.{:02}", thousands(cents / 100), cents % 100)
+        }
+    }
+}

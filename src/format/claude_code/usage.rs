@@ -1,0 +1,13 @@
+//! The request that a message is the reply of.
+
+use super::NAME;
+use crate::model::json::{self, Dialect};
+use crate::model::message::Message;
+
+/// The id that the provider gave a reply: lines of one request share it, and so does a sidechain that repeats it.
+pub fn request_id(message: &Message<'_>) -> Option<String> {
+    let own = json::member(message.metadata?, NAME)?;
+    let lines = json::elements(json::member(own, "lines")?, Dialect::Strict)?;
+    let id = |line| json::text(json::member(json::member(line, "message")?, "id")?);
+    lines.into_iter().find_map(id).map(|id| id.into_owned())
+}

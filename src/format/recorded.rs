@@ -1,0 +1,93 @@
+//! Requests to models as logs record them: each once, with its figures.
+
+use super::request::figures::Figures;
+use super::{claude_code, codex, native};
+use crate::model::json;
+use crate::model::session::Session;
+
+/// A request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Request {
+    /// By which copies of it are recognized, in any log.
+    pub key: String,
+    /// RFC 3339.
+    pub time: Option<String>,
+    /// The model; empty if it is not recorded.
+    pub model: String,
+    /// Tokens.
+    pub figures: Figures,
+    /// Of the tokens written to a cache, those that it keeps for an hour.
+    pub written_1h: u64,
+    /// Recorded cost in dollars.
+    pub cost: Option<f64>,
+}
+
+/// Ids of this length are unique in every log.
+const UNIQUE: usize = 16;
+
+/// The model name of messages that a program wrote itself.
+const SYNTHETIC: &str = "<synthetic>";
+
+/// The requests of a session, in order; those of messages that are hidden too.
+pub fn requests(session: &Session) -> Vec<Request> {
+    let id = session.header_text("id").unwrap_or_default();
+    let mut found = Vec::new();
+    let mut own = Own { session: &id, nth: 0 };
+    for (index, _) in session.messages() {
+        let record = session.record(index);
+        let Some(message) = record.message() else { continue };
+        let Some(usage) = json::member(record.body, "usage").filter(|raw| raw.starts_with(b"{")) else {
+            continue;
+        };
+        let name = message.id();
+        let key = claude_code::request_id(message)
+            .or_else(|| name.filter(|id| id.len() >= UNIQUE).map(String::from));
+        let time = message.timestamp().map(String::from);
+        let text = |raw: Option<&[u8]>| raw.and_then(json::text).unwrap_or_default().into_owned();
+        found.extend(own.request(key, time, text(json::member(record.body, "model")), usage));
+    }
+    // A log of nothing but totals has no message that could have them.
+    if found.is_empty() && native::source_format(session).as_deref() == Some("codex") {
+        for (time, model, usage) in codex::totals(session) {
+            found.extend(own.request(None, time, model, &usage));
+        }
+    }
+    found
+}
+
+/// The requests of a session without ids of their own.
+struct Own<'s> {
+    session: &'s str,
+    nth: usize,
+}
+
+impl Own<'_> {
+    fn request(
+        &mut self,
+        key: Option<String>,
+        time: Option<String>,
+        model: String,
+        usage: &[u8],
+    ) -> Option<Request> {
+        let figures = Figures::of(usage)?;
+        self.nth += 1;
+        if model == SYNTHETIC {
+            return None;
+        }
+        let cost = json::member(usage, "cost");
+        let cost = cost.and_then(|raw| json::member(raw, "total").or(Some(raw)));
+        let number = |raw: &[u8]| -> Option<f64> { std::str::from_utf8(raw).ok()?.parse().ok() };
+        let written = json::member(usage, "cache_creation");
+        let written = written.and_then(|raw| json::member(raw, "ephemeral_1h_input_tokens"));
+        Some(Request {
+            key: key.unwrap_or_else(|| format!("{} {} {figures:?}", self.session, self.nth)),
+            time,
+            model,
+            figures,
+            written_1h: written.and_then(number).unwrap_or(0.0) as u64,
+            cost: cost
+                .and_then(number)
+                .filter(|cost| cost.is_finite() && *cost > 0.0),
+        })
+    }
+}
