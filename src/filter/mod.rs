@@ -8,6 +8,7 @@ pub mod continuation;
 mod copies;
 pub mod cover;
 pub mod diff;
+pub mod drop;
 pub mod dropped;
 pub mod expand;
 pub mod gc;

@@ -1,6 +1,7 @@
 //! Shared options. Parsing is pure: no file is opened.
 
 mod amounts;
+mod choosing;
 mod following;
 mod scope;
 mod selecting;
@@ -9,6 +10,7 @@ mod times;
 use crate::output::{Color, Diagnostics};
 use crate::programs::counter_program;
 pub use amounts::{Fitting, Window, per_cent, tokens, window};
+pub use choosing::Choosing;
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::format::Format;

@@ -13,11 +13,13 @@ mod r#continue;
 mod count;
 mod detect;
 mod diff;
+mod drop;
 mod expand;
 mod fsck;
 mod gc;
 mod generate;
 mod join;
+mod keep;
 mod key;
 mod list;
 mod migrate;
@@ -113,6 +115,8 @@ pub const ALL: &[Verb] = &[
     verb::<ask::Ask>("ask", Group::Write, false),
     verb::<r#continue::Continue>("continue", Group::Write, false),
     verb::<truncate::Truncate>("truncate", Group::Reshape, false),
+    verb::<drop::Drop>("drop", Group::Reshape, false),
+    verb::<keep::Keep>("keep", Group::Reshape, false),
     verb::<compact::Compact>("compact", Group::Reshape, false),
     verb::<summarize::Summarize>("summarize", Group::Reshape, false),
     verb::<expand::Expand>("expand", Group::Reshape, false),

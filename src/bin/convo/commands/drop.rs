@@ -1,0 +1,46 @@
+//! `drop`: chosen messages out of the view.
+
+use super::Run;
+use crate::args::{Choosing, EditArgs, InputArgs};
+use crate::context::Context;
+use crate::edit::{self, Edit};
+use clap::Args;
+use convo::filter::drop;
+
+/// Drop chosen messages from the view
+///
+/// Drops the messages that meet all conditions. A tool call and its results are dropped together if one of them does; system
+/// messages are kept unless --role or --message names them. In the store, the change is one event that `restore` undoes;
+/// otherwise prints the remaining session. If no message meets the conditions, the status is 1.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo drop chat --exchange 3..5,8                   these exchanges of the view
+  convo drop chat --tool WebSearch                    the calls and results of a tool
+  convo drop --role tool < in.jsonl > out.jsonl       a stream
+  convo drop chat --grep password --dry-run           what would be dropped
+  convo drop chat --message m12 && convo restore chat drop one message, then undo")]
+pub struct Drop {
+    /// Session names, files, or - for standard input [default: -]
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    #[command(flatten)]
+    choosing: Choosing,
+    #[command(flatten)]
+    reading: InputArgs,
+    #[command(flatten)]
+    changing: EditArgs,
+}
+
+impl Run for Drop {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        let choice = self.choosing.choice(false);
+        let inputs = context.inputs(&self.inputs)?;
+        let edit = Edit {
+            reports: true,
+            ..Edit::new(&self.reading, &self.changing)
+        };
+        edit::run(context, &inputs, edit, |session, stamps| {
+            drop::plan(session, &choice, |content| stamps.event(content))
+        })
+    }
+}

@@ -1,0 +1,44 @@
+//! `keep`: all but chosen messages out of the view.
+
+use super::Run;
+use crate::args::{Choosing, EditArgs, InputArgs};
+use crate::context::Context;
+use crate::edit::{self, Edit};
+use clap::Args;
+use convo::filter::drop;
+
+/// Drop all but chosen messages from the view
+///
+/// Keeps the messages that meet all conditions, the calls and results that belong to them, and all system messages. In the
+/// store, the change is one event that `restore` undoes; otherwise prints the remaining session. If no message meets the
+/// conditions, nothing changes and the status is 1.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo keep chat --exchange 1,7..                    the first exchange, and all from the seventh
+  convo keep --role user < in.jsonl > out.jsonl       a stream
+  convo keep chat --tool Edit --dry-run               what would be dropped")]
+pub struct Keep {
+    /// Session names, files, or - for standard input [default: -]
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    #[command(flatten)]
+    choosing: Choosing,
+    #[command(flatten)]
+    reading: InputArgs,
+    #[command(flatten)]
+    changing: EditArgs,
+}
+
+impl Run for Keep {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        let choice = self.choosing.choice(true);
+        let inputs = context.inputs(&self.inputs)?;
+        let edit = Edit {
+            reports: true,
+            ..Edit::new(&self.reading, &self.changing)
+        };
+        edit::run(context, &inputs, edit, |session, stamps| {
+            drop::plan(session, &choice, |content| stamps.event(content))
+        })
+    }
+}

@@ -1,0 +1,86 @@
+//! Chosen messages, or all others, leave the view; the log keeps them.
+
+use super::compact::event::{About, Fate, Reshaping};
+use super::select::Selection;
+use super::{Plan, Stamp};
+use crate::error::{Error, Kind, Result};
+use crate::model::exchange::Cuts;
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+use std::ops::RangeInclusive;
+
+/// The messages to drop or to keep.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// Conditions, all of which a message meets.
+    pub selection: Selection,
+    /// Numbers of exchanges in the view, from 1; empty: all. What is before the first exchange belongs to it.
+    pub exchanges: Vec<RangeInclusive<usize>>,
+    /// Whether the chosen messages are kept, and the others dropped.
+    pub keeps: bool,
+}
+
+impl Choice {
+    /// Whether each item of a view is chosen.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::No`] if none is.
+    fn chosen(&self, session: &Session, view: &View) -> Result<Vec<bool>> {
+        let mut chosen = self.selection.chosen(session, &view.items);
+        if !self.exchanges.is_empty() {
+            let cuts = Cuts::of(session, view);
+            let mut number = 0;
+            for (at, is_chosen) in chosen.iter_mut().enumerate() {
+                number += usize::from(cuts.begins(at));
+                *is_chosen &= self.exchanges.iter().any(|range| range.contains(&number.max(1)));
+            }
+        }
+        match (chosen.contains(&true), self.exchanges.is_empty()) {
+            (true, _) => Ok(chosen),
+            (false, true) => Err(Selection::nothing(session, &view.items)),
+            (false, false) => {
+                let error = Error::new(Kind::No, "no message matches");
+                Err(error.hint("list exchanges with: convo count --by exchange"))
+            }
+        }
+    }
+
+    /// Whether instructions are chosen by name.
+    fn names_system(&self) -> bool {
+        let is_system = |role: &String| role == "system" || role == "developer";
+        self.selection.roles.iter().any(is_system) || !self.selection.ids.is_empty()
+    }
+}
+
+/// Plans the change: one `compact` event. System messages stay, unless a role or an id names them.
+pub fn plan(session: &Session, choice: &Choice, stamp: impl FnOnce(&str) -> Result<Stamp>) -> Result<Plan> {
+    let view = View::replay(session);
+    let chosen = choice.chosen(session, &view)?;
+    let mut reshaping = Reshaping::of(&view);
+    let (mut dropped, mut messages) = (0, 0);
+    for ((item, fate), is_chosen) in view.items.iter().zip(&mut reshaping.fates).zip(chosen) {
+        if matches!(item, Item::Summary(_)) {
+            continue;
+        }
+        messages += 1;
+        let is_safe = item.stays(session) && (choice.keeps || !choice.names_system());
+        if is_chosen != choice.keeps && !is_safe {
+            *fate = Fate::Goes;
+            dropped += 1;
+        }
+    }
+    if dropped == 0 {
+        return Ok(Plan::Nothing("nothing to drop".to_string()));
+    }
+    let about = About {
+        strategy: "drop".to_string(),
+        sizes: None,
+    };
+    let goes = |fate: &&Fate| **fate == Fate::Goes;
+    let stamp = stamp(&format!("{}", reshaping.fates.iter().filter(goes).count()))?;
+    let event = reshaping.event(session, &view, &about, &stamp)?;
+    Ok(Plan::Lines(
+        vec![event],
+        format!("dropped {dropped} of {messages} messages"),
+    ))
+}

@@ -1,0 +1,85 @@
+//! `convo drop`.
+
+use crate::env::{CHAT, Env};
+
+/// Ids of the messages of a stream.
+pub fn ids(stream: &str) -> String {
+    let lines = stream
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let messages = lines.filter(|line| line.get("role").is_some());
+    messages
+        .map(|line| line["id"].as_str().unwrap().to_string())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[test]
+fn chosen_messages_leave_the_view_with_their_group() {
+    let env = Env::new();
+    for (options, left) in [
+        (&["--exchange", "1"][..], "m1 m6 m7"),
+        (&["--exchange", "2"], "m1 m2 m3 m4 m5"),
+        (&["--exchange", "..1,2.."], "m1"),
+        (&["--tool", "weather"], "m1 m2 m5 m6 m7"),
+        (&["--role", "tool"], "m1 m2 m5 m6 m7"),
+        (&["--role", "system"], "m2 m3 m4 m5 m6 m7"),
+        (&["--message", "m1", "--message", "m4"], "m2 m5 m6 m7"),
+        (&["--grep", "RAIN"], "m1 m2 m3 m4 m5 m6"),
+        (&["--role", "assistant", "--exchange", "2"], "m1 m2 m3 m4 m5 m6"),
+    ] {
+        let run = env.pipe(&[&["drop"], options].concat(), CHAT).status(0);
+        assert_eq!(ids(run.out()), left, "{options:?}: {run}");
+        // Lines that stay keep their bytes.
+        assert!(run.out().lines().all(|line| CHAT.contains(line)));
+    }
+}
+
+#[test]
+fn a_drop_in_the_store_is_one_event_that_restore_undoes() {
+    let env = Env::with_chat();
+    env.run(&["drop", "trip", "--exchange", "1", "-n"]).status(0);
+    let view = || ids(env.run(&["context", "--to", "native", "trip"]).fine().out());
+    let before = view();
+    env.run(&["drop", "trip", "--exchange", "1"])
+        .status(0)
+        .says("dropped 4 of 7 messages");
+    assert_eq!(view(), "m1 m6 m7");
+    // Numbers are those of the view as it is now.
+    env.run(&["drop", "trip", "--exchange", "2"])
+        .status(1)
+        .says("no message matches");
+    env.run(&["restore", "-q", "trip"]).fine();
+    assert_eq!(view(), before);
+    env.run(&["fsck", "-q"]).fine();
+}
+
+#[test]
+fn what_chooses_nothing_is_refused() {
+    let env = Env::with_chat();
+    let log = std::fs::read(env.log("trip")).unwrap();
+    for options in [
+        &[][..],
+        &["--exchange", "0"],
+        &["--exchange", "9..3"],
+        &["--exchange", ".."],
+        &["--exchange", "x"],
+        &["--grep", ""],
+        &["--category", "x"],
+    ] {
+        env.run(&[&["drop", "trip"], options].concat())
+            .status(2)
+            .gives("");
+    }
+    for options in [
+        &["--exchange", "9"][..],
+        &["--tool", "none"],
+        &["--message", "m99"],
+        &["--role", "critic"],
+    ] {
+        env.run(&[&["drop", "trip"], options].concat())
+            .status(1)
+            .says("no message matches");
+    }
+    assert_eq!(std::fs::read(env.log("trip")).unwrap(), log);
+}
