@@ -151,13 +151,8 @@ fn has_thought(message: &Message<'_>) -> bool {
 
 fn places(work: &Work<'_>) -> Places {
     let there = |atom: &usize| work.atoms[*atom].level < Level::Digest;
-    let stays = |atom: &usize| work.atoms[*atom].pinned || work.atoms[*atom].pending;
-    let newest = work.newest();
     let fixed: Vec<usize> = (0..work.atoms.len())
-        .filter(|atom| {
-            there(atom)
-                && (work.atoms[*atom].pinned || stays(atom) && Some(work.atoms[*atom].exchange) == newest)
-        })
+        .filter(|atom| there(atom) && (work.atoms[*atom].pinned || work.waits(*atom)))
         .collect();
     let free = |atom: &usize| there(atom) && fixed.binary_search(atom).is_err();
     // Where nothing was asked, what happened last stands for it: a view begins with a user.
@@ -183,7 +178,12 @@ fn places(work: &Work<'_>) -> Places {
     let begins: Vec<bool> = (0..work.atoms.len())
         .map(|atom| atom < behind || !loops || reasons(atom))
         .collect();
-    let last = (behind..work.atoms.len()).rev().find(free);
+    // What stays whole at the end is all of what is newest, but for a loop that is open.
+    let last = (behind..work.atoms.len()).rev().find(there);
+    let last = match last.filter(free) {
+        None if loops => (behind..work.atoms.len()).rev().find(free),
+        last => last,
+    };
     // What stays whole in an open loop is nothing that this could begin with.
     let parted = loops && fixed.iter().any(|atom| *atom >= behind);
     let first = match parted {
@@ -311,7 +311,7 @@ fn row(
         kept.level < Level::Digest && !kept.pinned && Some(*atom) != places.request
     };
     for atom in (0..first).rev().filter(free) {
-        if work.atoms[atom].pending && Some(work.atoms[atom].exchange) == work.newest() {
+        if work.waits(atom) {
             continue;
         }
         let Some(kept) = fit(atom, left) else { break };
@@ -337,8 +337,7 @@ fn apply(work: &mut Work<'_>, places: &Places, row: Vec<Kept>) {
         }
     }
     for atom in 0..work.atoms.len() {
-        let is_newest = Some(work.atoms[atom].exchange) == work.newest();
-        let fixed = work.atoms[atom].pinned || work.atoms[atom].pending && is_newest;
+        let fixed = work.atoms[atom].pinned || work.waits(atom);
         if !fixed && work.atoms[atom].level < Level::Digest && !stays.contains(&atom) {
             work.leave(atom, Level::Dropped, "summary");
         }

@@ -24,7 +24,7 @@ fn said(role: &str, nth: usize, more: &str, words: usize) -> String {
     format!(r#"{{"role":"{role}","id":"s_{nth}"{more},"content":"{text}"}}"#)
 }
 
-fn holds(lines: &[String]) {
+fn holds(lines: &[String], pin_first_user: bool) {
     let mut session = Session::default();
     lines.iter().for_each(|line| session.push_new(line.as_bytes()));
     let mut compacted = 0;
@@ -34,6 +34,7 @@ fn holds(lines: &[String]) {
                 options: Options {
                     best_effort,
                     retry: true,
+                    pin_first_user,
                     ..Options::default()
                 },
                 budget: Some(share),
@@ -53,35 +54,41 @@ fn holds(lines: &[String]) {
 #[test]
 fn a_view_of_events_alone_begins_with_one() {
     let event = r#","category":"context""#;
-    holds(&[
-        said("user", 1, event, 30),
-        call("c1", 30),
-        result("c1", 60),
-        said("user", 2, event, 30),
-        call("c2", 30),
-        result("c2", 60),
-        said("assistant", 3, "", 40),
-        call("c3", 30),
-        result("c3", 60),
-        said("assistant", 4, "", 40),
-    ]);
+    holds(
+        &[
+            said("user", 1, event, 30),
+            call("c1", 30),
+            result("c1", 60),
+            said("user", 2, event, 30),
+            call("c2", 30),
+            result("c2", 60),
+            said("assistant", 3, "", 40),
+            call("c3", 30),
+            result("c3", 60),
+            said("assistant", 4, "", 40),
+        ],
+        false,
+    );
 }
 
 #[test]
 fn a_late_result_stays_with_its_call() {
-    holds(&[
-        said("user", 1, "", 30),
-        call("c1", 30),
-        said("user", 2, "", 30),
-        call("c2", 30),
-        result("c2", 60),
-        said("assistant", 3, "", 40),
-        said("user", 4, "", 30),
-        call("c3", 30),
-        result("c3", 60),
-        said("assistant", 5, "", 40),
-        result("c1", 60),
-    ]);
+    holds(
+        &[
+            said("user", 1, "", 30),
+            call("c1", 30),
+            said("user", 2, "", 30),
+            call("c2", 30),
+            result("c2", 60),
+            said("assistant", 3, "", 40),
+            said("user", 4, "", 30),
+            call("c3", 30),
+            result("c3", 60),
+            said("assistant", 5, "", 40),
+            result("c1", 60),
+        ],
+        false,
+    );
 }
 
 #[test]
@@ -91,15 +98,52 @@ fn an_open_loop_begins_with_a_thought_where_it_has_one() {
     };
     let thought = r#"{"type":"thinking","thinking":"so","signature":"c2lnbmVk"}"#;
     let encrypted = r#"{"type":"encrypted","encrypted_content":"QUJDQUJD"}"#;
-    holds(&[
-        said("user", 1, "", 30),
-        thinks(call("c1", 30), thought),
-        result("c1", 60),
-        thinks(call("c2", 3), encrypted),
-        result("c2", 6),
-        thinks(call("c3", 3), encrypted),
-        result("c3", 6),
-        thinks(call("c4", 3), encrypted),
-        result("c4", 6),
-    ]);
+    holds(
+        &[
+            said("user", 1, "", 30),
+            thinks(call("c1", 30), thought),
+            result("c1", 60),
+            thinks(call("c2", 3), encrypted),
+            result("c2", 6),
+            thinks(call("c3", 3), encrypted),
+            result("c3", 6),
+            thinks(call("c4", 3), encrypted),
+            result("c4", 6),
+        ],
+        false,
+    );
+}
+
+#[test]
+fn a_pinned_question_at_the_end_is_all_of_what_is_newest() {
+    let replies = (0..6).flat_map(|nth| {
+        let id = format!("c{nth}");
+        [call(&id, 10), result(&id, 20), said("assistant", nth, "", 20)]
+    });
+    let lines: Vec<String> = replies.chain([said("user", 9, "", 5)]).collect();
+    holds(&lines, true);
+}
+
+#[test]
+fn a_call_that_waits_ahead_of_a_question_may_leave_with_its_exchange() {
+    let two = call("p1", 30).replacen(
+        "}]}",
+        r#"},{"id":"p2","type":"function","function":{"name":"bash","arguments":"{}"}}]}"#,
+        1,
+    );
+    // A result of what was called ahead of the question makes one exchange of both.
+    holds(
+        &[
+            said("user", 1, "", 30),
+            said("assistant", 2, "", 30),
+            said("user", 3, "", 30),
+            two,
+            result("p1", 60),
+            call("q", 60),
+            said("user", 4, "", 10),
+            result("q", 60),
+            said("assistant", 5, "", 20),
+        ],
+        false,
+    );
 }

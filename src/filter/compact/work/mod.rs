@@ -175,6 +175,19 @@ impl<'s> Work<'s> {
         !atom.pinned && Some(atom.exchange) != self.newest() && atom.level < Level::Digest
     }
 
+    /// Whether an atom has a call in the newest exchange that still waits for its result: nothing was asked since.
+    pub fn waits(&self, atom: usize) -> bool {
+        let Atom {
+            pending, exchange, ..
+        } = self.atoms[atom];
+        let asks = |entry: &Entry| {
+            let category = entry.traits.map(|traits| traits.category);
+            entry.is_user() && category != Some(Category::Context)
+        };
+        let behind = self.atoms[atom].items.last().map_or(0, |at| at + 1);
+        pending && Some(exchange) == self.newest() && !self.items[behind..].iter().any(asks)
+    }
+
     /// Whether an item may become smaller: it is there, and neither pinned nor waiting for results.
     pub fn may_change(&self, at: usize) -> bool {
         let atom = self.items[at].atom.map(|atom| &self.atoms[atom]);
