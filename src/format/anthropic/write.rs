@@ -140,8 +140,9 @@ fn members(turn: &mut Turn, said: &Said<'_>, writing: &Writing<'_>) {
 fn assistant(said: &Said<'_>, ids: &Ids, turn: &mut Turn, writing: &mut Writing<'_>) {
     let mut reasoning = Vec::new();
     for part in said.reasoning() {
-        // A program keeps what it does not send again.
-        let is_kept = writing.own && writing.purpose == Purpose::Return;
+        // A program keeps the unsigned thoughts of its file, which it does not send again. A message without notes is new.
+        let is_in_file = said.message.metadata.is_some();
+        let is_kept = writing.own && writing.purpose == Purpose::Return && is_in_file;
         match thinking(part, is_kept) {
             Some(block) => reasoning.push(block),
             None => writing.tell_reasoning(part),

@@ -68,6 +68,9 @@ fn newest_time(path: &Path) -> Option<String> {
     let line = tail
         .rsplit(|byte| *byte == b'\n')
         .find(|line| !line.trim_ascii().is_empty())?;
-    let time = json::text(json::member(line, "timestamp")?)?.into_owned();
+    // Gemini CLI writes the time of a session in an operation.
+    let updated = |line| json::member(json::member(line, "$set")?, "lastUpdated");
+    let time = json::member(line, "timestamp").or_else(|| updated(line))?;
+    let time = json::text(time)?.into_owned();
     time::is_rfc3339(&time).then_some(time)
 }
