@@ -110,7 +110,10 @@ impl<'s> Appender<'s> {
         }
         if before.is_none() {
             atomic::sweep(sessions, &atomic::temporary_name(&name));
+            // Readers beside it see the log up to here, and not a last line that a write may have just begun.
+            let mark = Mark::set(&file, facts.size);
             self.store.settle_name(sessions, &facts)?;
+            drop(mark);
         }
         let tail = match before {
             Some((same, length, chain)) if same.is_same_file(&facts) && length == facts.size => {
