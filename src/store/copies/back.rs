@@ -27,7 +27,7 @@ impl Copies {
         let mut lines = kept.latest();
         // The transcript last: it makes the session.
         lines.sort_by_key(|line| line.kind == "transcript");
-        let mut missing = Vec::new();
+        let (mut missing, mut present) = (Vec::new(), Vec::new());
         for line in lines {
             let base = base(&line.home);
             let path = base.join(&line.path);
@@ -51,9 +51,17 @@ impl Copies {
                 let exists = format!("{}: exists with other content", path.display());
                 return Err(Error::new(Kind::Exists, exists).hint("nothing was changed; move it away first"));
             }
+            present.push((base, &line.path));
         }
         if is_dry {
             return Ok(missing.into_iter().map(|(_, _, path, _)| path).collect());
+        }
+        // A run that was killed may have written them, and neither made them durable nor removed its temporary file.
+        for (base, path) in &present {
+            if let Some((folder, name)) = tree::find(&Directory::open(base)?, path)? {
+                atomic::sweep(&folder, &hidden(name));
+                atomic::sync_below(&folder)?;
+            }
         }
         for (line, base, path, bytes) in &missing {
             super::super::make_folders(base, FOLDER_MODE)?;
