@@ -13,6 +13,7 @@ mod retention;
 mod running;
 mod settings;
 mod sidecars;
+mod slot;
 mod table;
 
 pub use bundle::{Bundle, Bundles, Piece};
@@ -24,4 +25,5 @@ pub use places::{Environment, Home, homes};
 pub use retention::{Retention, WEEK};
 pub use running::{Mark, Running};
 pub use sidecars::{Sidecars, orphans};
+pub use slot::{Index as IndexChange, Newcomer, Slot, Takes};
 pub use table::{Kind, PROGRAMS, Program, program};

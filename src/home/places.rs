@@ -124,7 +124,7 @@ impl Environment<'_> {
     }
 
     /// Where the home of a program may be.
-    fn roots(&self, program: &Program) -> Vec<PathBuf> {
+    pub(super) fn roots(&self, program: &Program) -> Vec<PathBuf> {
         let mut roots = Vec::new();
         for Place(base, below) in program.places {
             let bases = self.bases(*base);

@@ -23,6 +23,8 @@ pub struct Program {
     pub(super) is_wide: bool,
     /// Histories, indexes and settings, below the base of the home.
     pub(super) shared: &'static [&'static str],
+    /// The line that resumes a session: `{id}`, and `{dir}` for its project.
+    pub(super) resume: &'static str,
 }
 
 /// A place below a directory that the environment names.
@@ -99,6 +101,7 @@ const BLANK: Program = Program {
     sidecars: &[],
     is_wide: false,
     shared: &[],
+    resume: "",
 };
 
 /// Every program, in the order of the manual.
@@ -133,6 +136,7 @@ pub const PROGRAMS: &[Program] = &[
             "projects/*/sessions-index.json",
             "projects/*/memory/*",
         ],
+        resume: "cd {dir} && claude --resume {id}",
         ..BLANK
     },
     Program {
@@ -147,6 +151,7 @@ pub const PROGRAMS: &[Program] = &[
         ],
         id: Id::Uuid,
         shared: &["session_index.jsonl", "history.jsonl", "config.toml"],
+        resume: "codex resume {id}",
         ..BLANK
     },
     Program {
@@ -171,6 +176,7 @@ pub const PROGRAMS: &[Program] = &[
             "tmp/*/.project_root",
             "tmp/*/logs.json",
         ],
+        resume: "cd {dir} && gemini --resume {id}",
     },
     Program {
         name: "opencode",
@@ -179,6 +185,7 @@ pub const PROGRAMS: &[Program] = &[
         layout: &[(Database, "opencode*.db"), (Session, "storage/session/*/*.json")],
         id: Id::Record,
         shared: &["storage/project/*.json"],
+        resume: "cd {dir} && opencode -s {id}",
         ..BLANK
     },
     Program {
@@ -189,6 +196,7 @@ pub const PROGRAMS: &[Program] = &[
             Place(Data, "goose/sessions"),
         ],
         layout: &[(Database, "sessions.db"), (Session, "*.jsonl")],
+        resume: "goose session --resume --session-id {id}",
         ..BLANK
     },
     Program {
@@ -201,6 +209,7 @@ pub const PROGRAMS: &[Program] = &[
         ],
         layout: &[(Session, "*/*_*.jsonl"), (Session, "*_*.jsonl")],
         id: Id::AfterUnderscore,
+        resume: "cd {dir} && pi --session {id}",
         ..BLANK
     },
     Program {
@@ -211,6 +220,7 @@ pub const PROGRAMS: &[Program] = &[
         id: Id::Directory,
         sidecars: &[Beside::Session("")],
         shared: &["state/taskHistory.json"],
+        resume: "cline --id {id}",
         ..BLANK
     },
     Program {
@@ -232,6 +242,7 @@ pub const PROGRAMS: &[Program] = &[
         ],
         layout: &[(Session, "*-*.json")],
         shared: &["sessions.json"],
+        resume: "cn --fork {id}",
         ..BLANK
     },
     Program {
@@ -244,6 +255,7 @@ pub const PROGRAMS: &[Program] = &[
         ],
         layout: &[(Session, "")],
         id: Id::Time,
+        resume: "cd {dir} && aider --restore-chat-history",
         ..BLANK
     },
     Program {
@@ -255,6 +267,7 @@ pub const PROGRAMS: &[Program] = &[
             Place(Config, "aichat/sessions"),
         ],
         layout: &[(Session, "*.yaml"), (Session, "_/*.yaml")],
+        resume: "aichat -s {id}",
         ..BLANK
     },
     Program {
@@ -264,6 +277,7 @@ pub const PROGRAMS: &[Program] = &[
             Place(Config, "io.datasette.llm/logs.db"),
         ],
         layout: &[(Database, "")],
+        resume: "llm -c --cid {id}",
         ..BLANK
     },
     Program {
@@ -276,6 +290,7 @@ pub const PROGRAMS: &[Program] = &[
         layout: &[(Session, "*/events.jsonl")],
         id: Id::Directory,
         sidecars: &[Beside::Session("")],
+        resume: "copilot --resume={id}",
         ..BLANK
     },
     Program {
@@ -285,6 +300,7 @@ pub const PROGRAMS: &[Program] = &[
             Place(Home, ".cursor/projects"),
         ],
         layout: &[(Session, "*/agent-transcripts/*/*.jsonl")],
+        resume: "cursor-agent --resume {id}",
         ..BLANK
     },
     Program {
@@ -298,6 +314,7 @@ pub const PROGRAMS: &[Program] = &[
         layout: &[(Session, "*/chats/*.jsonl")],
         is_wide: true,
         shared: &["settings.json"],
+        resume: "cd {dir} && qwen -r {id}",
         ..BLANK
     },
     Program {
@@ -311,6 +328,7 @@ pub const PROGRAMS: &[Program] = &[
         sidecars: &[Beside::Session("")],
         is_wide: true,
         shared: &["kimi.json"],
+        resume: "cd {dir} && kimi --session {id}",
         ..BLANK
     },
     Program {
@@ -321,6 +339,7 @@ pub const PROGRAMS: &[Program] = &[
         ],
         layout: &[(Session, "*/*.jsonl")],
         sidecars: &[Beside::Session("{id}.settings.json")],
+        resume: "cd {dir} && droid --resume {id}",
         ..BLANK
     },
     Program {
@@ -332,6 +351,7 @@ pub const PROGRAMS: &[Program] = &[
         layout: &[(Session, "*/sessions/*.jsonl")],
         sidecars: &[Beside::Session("{id}.*")],
         shared: &["*/sessions/sessions.json"],
+        resume: "openclaw chat --session {id}",
         ..BLANK
     },
 ];

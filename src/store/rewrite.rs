@@ -28,6 +28,8 @@ pub struct Rewrite {
     pub force: bool,
     /// The file as it was when its content was read: if it is another by now, nothing is changed.
     pub read: Option<Facts>,
+    /// Refuse a file that exists.
+    pub is_new: bool,
     /// Whether lines that another program appends meanwhile can simply follow the new content.
     pub lines: bool,
     /// How long to wait for the lock.
@@ -41,6 +43,7 @@ impl Default for Rewrite {
             spare: None,
             force: false,
             read: None,
+            is_new: false,
             lines: false,
             lock_timeout: super::LOCK_TIMEOUT,
         }
@@ -63,6 +66,12 @@ pub fn write_atomically(
         .filter(|parent| !parent.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
     let directory = Directory::open(parent)?;
+    if options.is_new && directory.facts(name)?.is_some() {
+        return Err(Error::new(
+            Kind::Exists,
+            format!("{}: already exists", path.display()),
+        ));
+    }
     let old = open_old(&directory, name, options)?;
     let mode = old.as_ref().map_or(0o666, |_| directory::FILE_MODE);
     if let Some((_, facts)) = &old
@@ -186,6 +195,14 @@ pub(super) fn refuse_writers(file: &File, shown: &str) -> Result<()> {
         Error::new(Kind::Locked, format!("{shown}: open for writing in {by}"))
             .hint("close it, or use --force"),
     )
+}
+
+/// Removes a file of the user's, durably.
+pub fn remove_file(path: &Path) -> Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let directory = Directory::open(parent.unwrap_or(Path::new(".")))?;
+    atomic::unlink(&directory, path.file_name().unwrap_or_default())?;
+    atomic::sync_directory(&directory).map_err(|error| error.kind(Kind::Unsure))
 }
 
 /// Gives a file of the user's another name in the same folder, durably. A name that is taken is

@@ -41,6 +41,7 @@ mod fsck;
 mod gc;
 mod generated;
 mod goaitools;
+mod handoff;
 mod handover;
 mod held;
 mod hooks;

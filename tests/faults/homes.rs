@@ -1,6 +1,7 @@
 //! Operations on the sessions of other programs.
 
 use super::place::Place;
+use super::prepare::file;
 use super::scenario::{BASE, Between, Operation};
 
 const SESSION: &str = "home/.claude/projects/-src-api/5d1f0a4e-0000-4000-8000-000000000001.jsonl";
@@ -118,6 +119,53 @@ pub const HOMES: &[Operation] = &[
         brings: (SESSION, "text 3"),
         // Programs change what is new.
         again: &[75],
+        ..BASE
+    },
+    Operation {
+        name: "handoff --install",
+        prepare: file,
+        arguments: &[
+            "handoff",
+            "native.jsonl",
+            "--to",
+            "codex",
+            "--install",
+            "--project",
+            "/",
+            "--id",
+            "0198d7c2-0000-7000-8000-00000000abcd",
+        ],
+        session: None,
+        between: Between::Steps,
+        brings: (
+            "home/.codex/sessions/2026/11/20/rollout-2026-11-20T18-02-03-0198d7c2-0000-7000-8000-00000000abcd.jsonl",
+            "And tomorrow?",
+        ),
+        again: &[73],
+        ..BASE
+    },
+    Operation {
+        name: "handoff --install with an index",
+        prepare: |place| {
+            file(place);
+            let list = "[\n  {\"sessionId\":\"other\"}\n]\n";
+            place.write("home/.continue/sessions/sessions.json", list);
+        },
+        arguments: &[
+            "handoff",
+            "native.jsonl",
+            "--to",
+            "continue",
+            "--install",
+            "--project",
+            "/",
+            "--id",
+            "0198d7c2-0000-4000-8000-00000000abcd",
+        ],
+        session: None,
+        between: Between::Steps,
+        brings: ("home/.continue/sessions/sessions.json", "0198d7c2"),
+        again: &[73],
         ..BASE
     },
 ];

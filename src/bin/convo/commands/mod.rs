@@ -18,6 +18,7 @@ mod expand;
 mod fsck;
 mod gc;
 mod generate;
+mod handoff;
 mod join;
 mod keep;
 mod key;
@@ -108,6 +109,7 @@ pub const ALL: &[Verb] = &[
     verb::<diff::Diff>("diff", Group::Inspect, false),
     verb::<cat::Cat>("cat", Group::Convert, false),
     verb::<context::View>("context", Group::Convert, false),
+    verb::<handoff::Handoff>("handoff", Group::Convert, false),
     verb::<check::Check>("check", Group::Convert, false),
     verb::<redact::Redact>("redact", Group::Convert, false),
     verb::<new::New>("new", Group::Write, false),

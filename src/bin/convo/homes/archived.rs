@@ -2,7 +2,7 @@
 
 use crate::config::home;
 use convo::error::{Error, Kind, Result};
-use convo::home::{Home, Name, PROGRAMS, Wanted};
+use convo::home::{Name, PROGRAMS, Wanted};
 use convo::store::copies::{Copies, Kept, SHARED};
 use std::path::{Path, PathBuf};
 
@@ -18,14 +18,14 @@ pub fn archive_place() -> Result<PathBuf> {
     })
 }
 
-/// The name of the base of a home in manifests: below the home directory of the user, it begins with `~`.
-pub fn base_name(home: &Home) -> PathBuf {
-    let own = user_home().and_then(|user| Some(Path::new("~").join(home.base().strip_prefix(user).ok()?)));
-    own.unwrap_or_else(|| home.base().to_path_buf())
+/// A path as manifests and journals have it: below the home directory of the user, it begins with `~`.
+pub fn short_path(path: &Path) -> PathBuf {
+    let own = user_home().and_then(|user| Some(Path::new("~").join(path.strip_prefix(user).ok()?)));
+    own.unwrap_or_else(|| path.to_path_buf())
 }
 
-/// The directory of such a name.
-pub fn base_of(name: &Path) -> PathBuf {
+/// The path of such a name.
+pub fn long_path(name: &Path) -> PathBuf {
     let below = name.strip_prefix("~").ok();
     let own = below.and_then(|below| Some(user_home()?.join(below)));
     own.unwrap_or_else(|| name.to_path_buf())

@@ -4,7 +4,7 @@ pub mod archived;
 pub mod names;
 mod read;
 
-pub use archived::{archive_place, base_name, base_of, kept_name};
+pub use archived::{archive_place, kept_name, long_path, short_path};
 
 use crate::context::{Context, named};
 use crate::output::path_name;
@@ -16,16 +16,21 @@ use convo::home::{Environment, Files, Home, Index, Mark, Retention, Running, Sid
 use convo::model::time;
 use read::Part;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// The homes on this machine.
 pub fn all() -> Vec<Home> {
-    let environment = Environment {
-        variable: &|name| std::env::var_os(name),
+    convo::home::homes(&environment(&|name| std::env::var_os(name)))
+}
+
+/// What the environment says.
+pub fn environment<'v>(variable: &'v dyn Fn(&str) -> Option<OsString>) -> Environment<'v> {
+    Environment {
+        variable,
         directory: std::env::current_dir().ok(),
-    };
-    convo::home::homes(&environment)
+    }
 }
 
 /// A session in a home.

@@ -29,11 +29,11 @@ pub fn give_back(
     // A home that was moved gets its sessions where it is now.
     let base = |name: &Path| match own
         .iter()
-        .find(|home| homes::base_name(home) == name)
+        .find(|home| homes::short_path(home.base()) == name)
         .or(own.first())
     {
         Some(home) => home.base().to_path_buf(),
-        None => homes::base_of(name),
+        None => homes::long_path(name),
     };
     let written =
         refuse_running(context, &own, &id).and_then(|()| copies.give_back(&kept, &base, keeps_times, is_dry));

@@ -75,7 +75,7 @@ pub fn all(
         let is_whole = found.problems.is_empty();
         let part = |files| Part {
             base: home.base().to_path_buf(),
-            home: homes::base_name(home),
+            home: homes::short_path(home.base()),
             files,
             is_whole,
         };

@@ -1,0 +1,247 @@
+//! A session put in place: the file, then the index; and taken away again.
+
+use super::Ready;
+use crate::config::home;
+use crate::context::{Context, named};
+use crate::homes::{long_path, short_path};
+use crate::output::path_name;
+use convo::error::{Error, Kind, Result};
+use convo::home::{IndexChange, Takes};
+use convo::model::key;
+use convo::store::{Facts, Rewrite, make_folders, remove_file};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Mode of directories that are made.
+const MODE: u32 = 0o700;
+
+/// Puts a session in place, and prints the line that resumes it.
+pub fn install(context: &Context, ready: Ready<'_>, is_dry: bool, json: bool) -> anyhow::Result<()> {
+    let mut ready = ready;
+    let mut path = None;
+    match std::mem::replace(&mut ready.takes, Takes::Nothing("")) {
+        Takes::File(slot) => {
+            // One that is there already was put there by a run that ended too early.
+            let there = std::fs::read(&slot.path).ok();
+            let is_there = there.is_some_and(|there| there == ready.bytes);
+            if !is_there && slot.path.symlink_metadata().is_ok() {
+                return Err(named(Error::new(Kind::Exists, "already exists"), &path_name(&slot.path)).into());
+            }
+            path = Some(slot.path.clone());
+            if !is_dry {
+                // Whatever happens later, it can be undone.
+                note(context, &ready.id, &slot.path, &ready.bytes)?;
+                for (path, bytes) in slot.beside.iter().filter(|(path, _)| !path.exists()) {
+                    write_new(context, path, bytes)?;
+                }
+                if !is_there {
+                    write_new(context, &slot.path, &ready.bytes)?;
+                }
+                if let Some(index) = &slot.index {
+                    enter(context, index)?;
+                }
+            }
+        }
+        Takes::Import(command) if !is_dry => import(context, &mut ready, command)?,
+        _ => {}
+    }
+    if let Some(path) = &path {
+        let verb = if is_dry { "would write" } else { "written" };
+        context
+            .output
+            .tell(ready.to.name, &format!("{verb}: {}", path_name(path)));
+    }
+    let resume = ready.resume.clone();
+    if json {
+        let losses: serde_json::Map<String, Value> = ready
+            .losses
+            .iter()
+            .map(|(loss, count)| (loss.clone(), json!(count)))
+            .collect();
+        let object = json!({
+            "schema": "convo.handoff/1", "from": ready.from.name(), "to": ready.to.name, "id": ready.id,
+            "path": path.as_deref().map(path_name), "project": ready.project, "model": ready.model,
+            "losses": losses, "resume": resume, "installed": !is_dry,
+        });
+        return context.output.print_done(&object.to_string());
+    }
+    match resume {
+        Some(line) => context.output.print_done(&line),
+        None => Ok(()),
+    }
+}
+
+/// Writes a file that nobody has.
+pub fn write_new(context: &Context, path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let options = Rewrite {
+        is_new: true,
+        lock_timeout: context.lock_timeout(),
+        ..Rewrite::default()
+    };
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        make_folders(folder, MODE)?;
+    }
+    write(path, bytes, &options)
+}
+
+fn write(path: &Path, bytes: &[u8], options: &Rewrite) -> anyhow::Result<()> {
+    crate::writing::rewrite(path, options, &path_name(path), |out| {
+        let written = out.write_all(bytes);
+        Ok(written.map_err(|error| Error::io("cannot write", error))?)
+    })
+}
+
+/// Enters a session in an index, unless that has changed meanwhile.
+fn enter(context: &Context, index: &IndexChange) -> anyhow::Result<()> {
+    let _lock = index.lock.as_deref().map(Held::new).transpose()?;
+    let changed = || {
+        let error = Error::new(Kind::Locked, "modified by another program");
+        named(
+            error.hint("the session can be resumed by its id"),
+            &path_name(&index.path),
+        )
+    };
+    let read = match std::fs::File::open(&index.path) {
+        Ok(file) => Some(Facts::of(&file).map_err(|error| Error::io(path_name(&index.path), error))?),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(Error::io(path_name(&index.path), error).into()),
+    };
+    if std::fs::read(&index.path).ok() != index.old {
+        return Err(changed().into());
+    }
+    let options = Rewrite {
+        is_new: read.is_none(),
+        read,
+        lock_timeout: context.lock_timeout(),
+        ..Rewrite::default()
+    };
+    write(&index.path, &index.new, &options)
+}
+
+/// The lock of a program: a directory.
+struct Held(PathBuf);
+
+impl Held {
+    fn new(path: &Path) -> Result<Held> {
+        match std::fs::create_dir(path) {
+            Ok(()) => Ok(Held(path.to_path_buf())),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                let error = Error::new(
+                    Kind::Locked,
+                    format!("{}: locked by its program", path_name(path)),
+                );
+                Err(error.hint("the session can be resumed by its id"))
+            }
+            Err(error) => Err(Error::io(path_name(path), error).kind(Kind::InputOutput)),
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0); // stale for its program after ten seconds
+    }
+}
+
+/// Runs the import command of the program.
+fn import(context: &Context, ready: &mut Ready<'_>, command: &[&str]) -> anyhow::Result<()> {
+    let folder = std::env::temp_dir().join(format!("convo-handoff-{}", ready.id));
+    let file = folder.join("session.json");
+    make_folders(&folder, MODE)?;
+    let done = write_new(context, &file, &ready.bytes).and_then(|()| {
+        let ran = Command::new(command[0])
+            .args(&command[1..])
+            .arg(&file)
+            .current_dir(&ready.project)
+            .stdin(Stdio::null())
+            .output();
+        match ran {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let error = Error::new(Kind::Unavailable, format!("{}: program not found", command[0]));
+                Err(error
+                    .hint("write the file with -o FILE and import it later")
+                    .into())
+            }
+            Err(error) => Err(Error::io(command[0], error).kind(Kind::Unavailable).into()),
+            Ok(output) if !output.status.success() => {
+                let text = String::from_utf8_lossy(&output.stderr);
+                let why = text.lines().next().unwrap_or_default().to_string();
+                Err(Error::new(
+                    Kind::Unavailable,
+                    format!("{}: {}: {why}", command[0], output.status),
+                )
+                .into())
+            }
+            Ok(output) => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        }
+    });
+    let _ = std::fs::remove_dir_all(&folder);
+    let printed = done?;
+    // goose gives the session an id of its own.
+    if ready.to.name == "goose" {
+        let words = printed.split(|c: char| c.is_whitespace() || "()'\"".contains(c));
+        let id = words
+            .filter(|word| word.len() > 8 && word.starts_with(|c: char| c.is_ascii_digit()))
+            .find(|word| word.contains('_'));
+        ready.resume = id.and_then(|id| ready.to.resume_line(id, Some(&ready.project)));
+        ready.id = id.unwrap_or(&ready.id).to_string();
+    }
+    Ok(())
+}
+
+/// Where installed sessions are noted.
+fn journal() -> Result<PathBuf> {
+    let state = home("XDG_STATE_HOME", ".local/state");
+    state
+        .map(|state| state.join("convo/handoff.jsonl"))
+        .ok_or_else(|| Error::new(Kind::Config, "neither HOME nor XDG_STATE_HOME is set"))
+}
+
+fn note(context: &Context, id: &str, path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let journal = journal()?;
+    let mut lines = std::fs::read(&journal).unwrap_or_default();
+    let path = path_name(&short_path(path));
+    let line = json!({"at": context.clock.now(), "id": id, "path": path, "sha256": key::sha256(bytes)});
+    let line = format!("{line}\n");
+    if !lines.ends_with(line.as_bytes()) {
+        lines.extend_from_slice(line.as_bytes());
+    }
+    if let Some(folder) = journal.parent() {
+        make_folders(folder, MODE)?;
+    }
+    let options = Rewrite {
+        lock_timeout: context.lock_timeout(),
+        ..Rewrite::default()
+    };
+    write(&journal, &lines, &options)
+}
+
+/// Removes a session that was put in place and has not changed since.
+pub fn undo(context: &Context, id: &str, is_dry: bool) -> anyhow::Result<()> {
+    let lines = std::fs::read_to_string(journal()?).unwrap_or_default();
+    let entries = lines
+        .lines()
+        .rev()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let unknown = || {
+        Error::new(
+            Kind::NotFound,
+            format!("{id}: not a session that was handed over"),
+        )
+    };
+    let entry = { entries }.find(|entry| entry["id"] == id).ok_or_else(unknown)?;
+    let path = long_path(Path::new(entry["path"].as_str().unwrap_or_default()));
+    let shown = path_name(&path);
+    let bytes = std::fs::read(&path).map_err(|error| Error::io(&shown, error))?;
+    if entry["sha256"] != key::sha256(&bytes) {
+        let error = Error::new(Kind::Locked, "changed since it was written");
+        return Err(named(error.hint("nothing was removed"), &shown).into());
+    }
+    if !is_dry {
+        remove_file(&path)?;
+    }
+    let verb = if is_dry { "would remove" } else { "removed" };
+    context.output.tell("", &format!("{verb} {shown}"));
+    Ok(())
+}

@@ -1,0 +1,267 @@
+//! `handoff`: continues a session in another program.
+
+mod install;
+mod made;
+
+use super::Run;
+use crate::args::InputArgs;
+use crate::context::{Context, named};
+use crate::homes;
+use crate::input::each_session_and_format;
+use crate::output::path_name;
+use clap::Args;
+use convo::error::{Error, Kind};
+use convo::format::report::Report;
+use convo::format::{self, Format, Purpose};
+use convo::home::{Newcomer, Program, Takes};
+use convo::model::time;
+use convo::model::view::View;
+use made::Made;
+use std::path::{Path, PathBuf};
+
+/// Continue a session in another program
+///
+/// Converts a session to the format of another program, with a new id, its working directory and its branch. By default,
+/// prints the file, and on standard error the path where it belongs and the command that resumes it. With --install, puts
+/// the file there, adds it to the index of the program, and prints the command.
+///
+/// Nothing is ever replaced. The view of the session is sent; a summary goes along. Signatures and encrypted reasoning are
+/// left out. opencode and goose import the file with their own command, which --install runs.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo handoff claude:@last:. --to codex              print the file
+  convo handoff claude:@last:. --to codex --install    put it in place
+  eval \"$(convo handoff trip --to claude --install)\"   and resume it
+  convo handoff trip --to gemini --install -n          report what would be done
+  convo handoff --undo 5d1f0a4e-...                    remove it again
+
+Programs: claude-code, codex, gemini-cli, pi, aichat, continue, opencode, goose.")]
+pub struct Handoff {
+    /// Session: name, PROGRAM:ID, file, or - for standard input
+    #[arg(value_name = "SESSION", required_unless_present = "undo")]
+    operand: Option<String>,
+    /// Program that continues the session
+    #[arg(long, value_name = "PROGRAM", value_parser = program, required_unless_present = "undo")]
+    to: Option<&'static Program>,
+    /// Put the session in place and print the command that resumes it
+    #[arg(long, conflicts_with = "output")]
+    install: bool,
+    /// Working directory [default: that of the session]
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    project: Option<PathBuf>,
+    /// Model of the session [default: that of the program]
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// With --to codex, provider of the model [default: openai]
+    #[arg(long, value_name = "NAME")]
+    provider: Option<String>,
+    /// Turn reasoning, calls and results into text
+    #[arg(long)]
+    flatten: bool,
+    /// Id of the new session [default: a new one]
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+    /// Remove a session that --install put in place, unless it has changed
+    #[arg(long, value_name = "ID", conflicts_with_all = ["operand", "to", "install", "id", "output"])]
+    undo: Option<String>,
+    /// Write the session to FILE
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    reading: InputArgs,
+    /// Report what would be done; change nothing
+    #[arg(short = 'n', long, help_heading = "Output")]
+    dry_run: bool,
+    /// Print one object: id, path, losses, resume
+    #[arg(long, requires = "install", help_heading = "Output")]
+    json: bool,
+}
+
+/// A program by its name.
+fn program(name: &str) -> Result<&'static Program, String> {
+    convo::home::program(name).ok_or_else(|| {
+        let names = convo::home::PROGRAMS.iter().map(|program| program.name);
+        format!("expected one of {}", names.collect::<Vec<_>>().join(", "))
+    })
+}
+
+impl Run for Handoff {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
+        if let Some(id) = &self.undo {
+            return install::undo(context, id, self.dry_run);
+        }
+        let (Some(operand), Some(to)) = (&self.operand, self.to) else {
+            return Ok(());
+        };
+        let input = context.input(operand)?;
+        let mut found = Vec::new();
+        each_session_and_format(
+            context,
+            std::slice::from_ref(&input),
+            &self.reading,
+            |label, format, session| {
+                found.push((label.to_string(), format, session));
+                Ok(())
+            },
+        )?;
+        let (label, from, session) = match found.len() {
+            1 => found.remove(0),
+            0 => return Err(named(Error::new(Kind::NotFound, "no session"), operand).into()),
+            several => {
+                let error = Error::new(Kind::Usage, format!("{several} sessions"));
+                return Err(named(error.hint("select one with --session N"), operand).into());
+            }
+        };
+        self.one(context, to, &label, from, &session)
+    }
+}
+
+/// A session that is ready for another program.
+struct Ready<'r> {
+    to: &'static Program,
+    from: Format,
+    id: String,
+    project: String,
+    model: Option<&'r str>,
+    bytes: Vec<u8>,
+    losses: Vec<(String, u64)>,
+    takes: Takes,
+    resume: Option<String>,
+}
+
+impl Handoff {
+    fn one(
+        &self,
+        context: &Context,
+        to: &'static Program,
+        label: &str,
+        from: Format,
+        session: &convo::model::session::Session,
+    ) -> anyhow::Result<()> {
+        let view = View::replay(session);
+        let project = self.project(label, session)?;
+        let Some(target) = to.format.filter(|format| format.form().is_written()) else {
+            return Err(refused(to, "its sessions are not written", self.id.as_deref(), &project).into());
+        };
+        let made = Made {
+            project: &project,
+            model: self.model.as_deref(),
+            keeps_models: target == from,
+            flatten: self.flatten,
+            id: match &self.id {
+                Some(id) => id.clone(),
+                None => made::new_id(context, target, label)?,
+            },
+        };
+        let title = made::title(session);
+        let now = context.clock.now();
+        let local = time::local(&now).unwrap_or_else(|| now.clone());
+        let environment = homes::environment(&|name| std::env::var_os(name));
+        let new = Newcomer {
+            id: &made.id,
+            project: &project,
+            title: title.as_deref().unwrap_or("New session"),
+            now: (&now, &local),
+        };
+        let takes = environment.takes(to, new);
+        if let Takes::Nothing(why) = takes {
+            return Err(refused(to, why, None, &project).into());
+        }
+        let session = made.session(session, &view, &now)?;
+        let view = View::replay(&session);
+        let mut report = Report::to_format(target.name());
+        let mut bytes = Vec::new();
+        format::write(target, &session, &view, Purpose::Export, &mut bytes, &mut report)
+            .map_err(|error| named(error, label))?;
+        if let Some(provider) = self.provider.as_deref().filter(|_| target == Format::Codex) {
+            bytes = made::with_provider(&bytes, provider);
+        }
+        let losses: Vec<(String, u64)> = report
+            .losses
+            .iter()
+            .map(|(loss, count)| (loss.name().to_string(), *count))
+            .collect();
+        if self.reading.strict && !losses.is_empty() {
+            context.output.report(label, &mut report);
+            return Err(named(crate::writing::too_much(), label).into());
+        }
+        let id = made::id_in(target, &bytes).unwrap_or(made.id);
+        let ready = Ready {
+            resume: to.resume_line(&id, Some(&project)),
+            model: self.model.as_deref(),
+            to,
+            from,
+            id,
+            project,
+            bytes,
+            losses,
+            takes,
+        };
+        match self.install {
+            true => install::install(context, ready, self.dry_run, self.json)?,
+            false => self.print(context, &ready)?,
+        }
+        context.output.report(label, &mut report);
+        Ok(())
+    }
+
+    /// Prints the file, and where it belongs.
+    fn print(&self, context: &Context, ready: &Ready<'_>) -> anyhow::Result<()> {
+        match &self.output {
+            _ if self.dry_run => {}
+            Some(path) => install::write_new(context, path, &ready.bytes)?,
+            None => context.output.stdout(|out| {
+                let written = out.write_all(&ready.bytes);
+                Ok(written.map_err(|error| Error::io("cannot write", error))?)
+            })?,
+        }
+        let place = match &ready.takes {
+            Takes::File(slot) => format!("belongs to: {}", path_name(&slot.path)),
+            Takes::Import(command) => format!("import it with: {} FILE", command.join(" ")),
+            Takes::Nothing(why) => (*why).to_string(),
+        };
+        context.output.tell(ready.to.name, &place);
+        if let Some(resume) = &ready.resume {
+            context
+                .output
+                .tell(ready.to.name, &format!("resume it with: {resume}"));
+        }
+        Ok(())
+    }
+
+    /// The working directory, which has to exist.
+    fn project(&self, label: &str, session: &convo::model::session::Session) -> anyhow::Result<String> {
+        let absolute = |path: &Path| std::path::absolute(path).map(|path| path_name(&path));
+        let project = match &self.project {
+            Some(path) => absolute(path)?,
+            None => made::project(session).ok_or_else(|| {
+                let error = Error::new(Kind::Usage, "the session names no working directory");
+                named(error.hint("give it with --project DIR"), label)
+            })?,
+        };
+        let project = match project.trim_end_matches('/') {
+            "" => "/".to_string(),
+            project => project.to_string(),
+        };
+        match std::fs::metadata(&project) {
+            Ok(about) if about.is_dir() => Ok(project),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::io(project, error).kind(Kind::InputOutput).into())
+            }
+            _ => {
+                let error = Error::new(Kind::NotFound, "no such directory");
+                Err(named(error.hint("select another one with --project DIR"), &project).into())
+            }
+        }
+    }
+}
+
+/// The refusal of a program that takes no session, with the line by which it resumes its own.
+fn refused(to: &Program, why: &str, id: Option<&str>, project: &str) -> Error {
+    let error = Error::new(Kind::Usage, format!("--to {}: {why}", to.name));
+    match to.resume_line(id.unwrap_or("ID"), Some(project)) {
+        Some(line) => error.hint(format!("it resumes its own sessions with: {line}")),
+        None => error,
+    }
+}

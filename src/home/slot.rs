@@ -1,0 +1,339 @@
+//! Where a new session of a program belongs, what its index needs, and the line that resumes it.
+
+use super::claude_code::read;
+use super::places::Environment;
+use super::table::Program;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// How a program takes a session on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// As a file at this place.
+    File(Slot),
+    /// By an import command of its own, which gets a file.
+    Import(&'static [&'static str]),
+    /// Not at all, and why.
+    Nothing(&'static str),
+}
+
+/// The place of a new session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The file.
+    pub path: PathBuf,
+    /// Files beside it that the program needs, written if they are missing.
+    pub beside: Vec<(PathBuf, Vec<u8>)>,
+    /// The index that has to name it: before and after.
+    pub index: Option<Index>,
+}
+
+/// A change of an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Index {
+    /// The file.
+    pub path: PathBuf,
+    /// What it is now; none: it is missing.
+    pub old: Option<Vec<u8>>,
+    /// What it has to be.
+    pub new: Vec<u8>,
+    /// The lock directory that the program uses.
+    pub lock: Option<PathBuf>,
+}
+
+/// What is known of a new session.
+#[derive(Clone, Copy, Debug)]
+pub struct Newcomer<'n> {
+    /// Its id.
+    pub id: &'n str,
+    /// Its project.
+    pub project: &'n str,
+    /// Its title.
+    pub title: &'n str,
+    /// The time now in UTC, RFC 3339, and in the local zone.
+    pub now: (&'n str, &'n str),
+}
+
+impl Environment<'_> {
+    /// Where a program keeps its sessions, or would.
+    pub fn root(&self, program: &Program) -> Option<PathBuf> {
+        let roots = self.roots(program);
+        let there = roots.iter().find(|root| root.exists());
+        there.or(roots.first()).cloned()
+    }
+
+    /// How a program takes a new session.
+    pub fn takes(&self, program: &Program, new: Newcomer<'_>) -> Takes {
+        match program.name {
+            "opencode" => return Takes::Import(&["opencode", "import"]),
+            "goose" => return Takes::Import(&["goose", "session", "import"]),
+            "aider" => return Takes::Nothing("it reads all sessions of its history file"),
+            "claude-code" | "codex" | "gemini-cli" | "pi" | "aichat" | "continue" => {}
+            _ => return Takes::Nothing("its index is written by the program alone"),
+        }
+        let Some(root) = self.root(program) else {
+            return Takes::Nothing("no home directory");
+        };
+        let plain = |path: PathBuf| Slot {
+            path,
+            beside: Vec::new(),
+            index: None,
+        };
+        let (utc, local) = new.now;
+        let id = new.id;
+        Takes::File(match program.name {
+            "claude-code" => {
+                let named = (self.variable)("CLAUDE_CODE_PROJECT_DIR_NAME");
+                let folder = match named.and_then(|name| name.into_string().ok()) {
+                    Some(name) if !name.is_empty() && !name.contains('/') => name,
+                    _ => claude_slug(new.project),
+                };
+                if folder.len() > LONGEST {
+                    return Takes::Nothing("the name of the directory of such a long project is not known");
+                }
+                plain(root.join(folder).join(format!("{id}.jsonl")))
+            }
+            "codex" => {
+                let day = local.get(..10).unwrap_or_default().replace('-', "/");
+                let name = format!("rollout-{}-{id}.jsonl", stamp(local));
+                plain(root.join("sessions").join(day).join(name))
+            }
+            "gemini-cli" => gemini(&root, new),
+            "pi" => {
+                let name = format!("{}_{id}.jsonl", stamp(utc) + "-000Z");
+                plain(root.join(pi_slug(new.project)).join(name))
+            }
+            "aichat" => plain(root.join(format!("{id}.yaml"))),
+            _ => continue_ide(&root, new),
+        })
+    }
+}
+
+/// Claude Code cuts longer names.
+const LONGEST: usize = 200;
+
+/// `2026-06-01T11-49-57` of an RFC 3339 time.
+fn stamp(time: &str) -> String {
+    time.get(..19).unwrap_or(time).replace(':', "-")
+}
+
+/// The directory of a project in Claude Code.
+pub fn claude_slug(project: &str) -> String {
+    let dashes = |c: char| "-".repeat(c.len_utf16());
+    let one = |c: char| match c.is_ascii_alphanumeric() {
+        true => c.to_string(),
+        false => dashes(c),
+    };
+    project.chars().map(one).collect()
+}
+
+/// The directory of a project in pi.
+pub fn pi_slug(project: &str) -> String {
+    let below = project.strip_prefix(['/', '\\']).unwrap_or(project);
+    format!("--{}--", below.replace(['/', '\\', ':'], "-"))
+}
+
+fn gemini(root: &Path, new: Newcomer<'_>) -> Slot {
+    let registry = root.parent().unwrap_or(root).join("projects.json");
+    let old = std::fs::read(&registry).ok();
+    let mut value = read(&registry).unwrap_or_else(|| json!({"projects": {}}));
+    let known = value["projects"][new.project].as_str().map(str::to_string);
+    let slug = known.clone().unwrap_or_else(|| {
+        let last = new.project.rsplit('/').next().unwrap_or_default();
+        let safe = |c: char| match c.to_ascii_lowercase() {
+            c if c.is_ascii_alphanumeric() => c,
+            _ => '-',
+        };
+        let name: String = last.chars().map(safe).collect();
+        let name = match name.trim_matches('-') {
+            "" => "project".to_string(),
+            name => name.to_string(),
+        };
+        let is_free = |name: &String| {
+            let owner = std::fs::read_to_string(root.join(name).join(".project_root"));
+            match owner {
+                Ok(owner) => owner.trim_end() == new.project,
+                Err(_) => !root.join(name).exists(),
+            }
+        };
+        let numbered = (1..).map(|nth| format!("{name}-{nth}"));
+        std::iter::once(name.clone())
+            .chain(numbered)
+            .find(is_free)
+            .unwrap_or(name)
+    });
+    let folder = root.join(&slug);
+    let index = known.is_none().then(|| {
+        value["projects"][new.project] = Value::String(slug);
+        let mut text = serde_json::to_vec_pretty(&value).unwrap_or_default();
+        text.push(b'\n');
+        Index {
+            lock: Some(registry.with_extension("json.lock")),
+            path: registry,
+            old,
+            new: text,
+        }
+    });
+    let (utc, _) = new.now;
+    let minute = stamp(utc).get(..16).unwrap_or_default().to_string();
+    let first = new.id.get(..8).unwrap_or(new.id);
+    Slot {
+        path: folder.join(format!("chats/session-{minute}-{first}.jsonl")),
+        beside: vec![(folder.join(".project_root"), new.project.as_bytes().to_vec())],
+        index,
+    }
+}
+
+fn continue_ide(root: &Path, new: Newcomer<'_>) -> Slot {
+    let path = root.join("sessions.json");
+    let old = std::fs::read(&path).ok();
+    let milliseconds = crate::model::time::milliseconds(new.now.0).unwrap_or_default();
+    let entry = json!({
+        "sessionId": new.id, "title": new.title, "dateCreated": milliseconds.to_string(),
+        "workspaceDirectory": new.project,
+    });
+    let before = old.as_deref().map_or(&b"[]"[..], <[u8]>::trim_ascii_end);
+    // Other entries keep their bytes.
+    let is_list = serde_json::from_slice::<Vec<Value>>(before);
+    let is_new = |list: &Vec<Value>| !list.iter().any(|known| known["sessionId"] == new.id);
+    let index = is_list.ok().filter(is_new).map(|list| {
+        let head = before[..before.len() - 1].trim_ascii_end();
+        let comma = if list.is_empty() { "" } else { "," };
+        let text = [head, format!("{comma}\n  {entry}\n]\n").as_bytes()].concat();
+        Index {
+            path,
+            old: old.clone(),
+            new: text,
+            lock: None,
+        }
+    });
+    Slot {
+        path: root.join(format!("{}.json", new.id)),
+        beside: Vec::new(),
+        index,
+    }
+}
+
+impl Program {
+    /// The line for a shell that resumes a session; none if it needs a project and there is none, or if the id could mean
+    /// something to a shell.
+    pub fn resume_line(&self, id: &str, project: Option<&str>) -> Option<String> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:-".contains(c);
+        if self.resume.is_empty() || id.is_empty() || id.starts_with('-') || !id.chars().all(is_plain) {
+            return None;
+        }
+        let line = self.resume.replace("{id}", id);
+        match line.contains("{dir}") {
+            false => Some(line),
+            true => Some(line.replace("{dir}", &quoted(project?))),
+        }
+    }
+}
+
+/// A path as one word of a shell.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%,:".contains(c);
+    match path.chars().all(is_plain) && !path.is_empty() {
+        true => path.to_string(),
+        false => format!("'{}'", path.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::program;
+    use super::*;
+
+    fn slot(home: &Path, name: &str, project: &str) -> Slot {
+        let environment = Environment {
+            variable: &|name| (name == "HOME").then(|| home.into()),
+            directory: None,
+        };
+        let new = Newcomer {
+            id: "5d1f0a4e-0000-4000-8000-000000000001",
+            project,
+            title: "Trip",
+            now: ("2026-11-20T18:02:03Z", "2026-11-20T19:02:03+01:00"),
+        };
+        match environment.takes(program(name).unwrap(), new) {
+            Takes::File(slot) => slot,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn each_program_has_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| {
+            let slot = slot(folder.path(), name, "/src/a b#ü");
+            slot.path
+                .strip_prefix(folder.path())
+                .unwrap()
+                .display()
+                .to_string()
+        };
+        let id = "5d1f0a4e-0000-4000-8000-000000000001";
+        for (name, expected) in [
+            ("claude", format!(".claude/projects/-src-a-b--/{id}.jsonl")),
+            (
+                "codex",
+                format!(".codex/sessions/2026/11/20/rollout-2026-11-20T19-02-03-{id}.jsonl"),
+            ),
+            (
+                "gemini",
+                ".gemini/tmp/a-b/chats/session-2026-11-20T18-02-5d1f0a4e.jsonl".to_string(),
+            ),
+            (
+                "pi",
+                format!(".pi/agent/sessions/--src-a b#ü--/2026-11-20T18-02-03-000Z_{id}.jsonl"),
+            ),
+            ("continue", format!(".continue/sessions/{id}.json")),
+        ] {
+            assert_eq!(path(name), expected);
+        }
+    }
+
+    #[test]
+    fn indexes_keep_what_they_have() {
+        let folder = tempfile::tempdir().unwrap();
+        let gemini = folder.path().join(".gemini");
+        std::fs::create_dir_all(gemini.join("tmp/api")).unwrap();
+        std::fs::write(gemini.join("projects.json"), r#"{"projects":{"/src/api":"api"}}"#).unwrap();
+        let known = slot(folder.path(), "gemini", "/src/api");
+        assert!(known.index.is_none() && known.path.starts_with(gemini.join("tmp/api")));
+        let other = slot(folder.path(), "gemini", "/other/api");
+        assert!(
+            other.path.starts_with(gemini.join("tmp/api-1")),
+            "{:?}",
+            other.path
+        );
+        let value: Value = serde_json::from_slice(&other.index.unwrap().new).unwrap();
+        assert_eq!(
+            value["projects"],
+            json!({"/src/api": "api", "/other/api": "api-1"})
+        );
+        let list = folder.path().join(".continue/sessions/sessions.json");
+        std::fs::create_dir_all(list.parent().unwrap()).unwrap();
+        std::fs::write(&list, "[\n  {\"b\":1, \"a\":2}\n]").unwrap();
+        let index = slot(folder.path(), "continue", "/src/api").index.unwrap();
+        let text = String::from_utf8(index.new.clone()).unwrap();
+        assert!(text.starts_with("[\n  {\"b\":1, \"a\":2},\n"), "{text}");
+        let value: Value = serde_json::from_slice(&index.new).unwrap();
+        assert_eq!(value[1]["title"], "Trip");
+    }
+
+    #[test]
+    fn a_resume_line_is_safe_for_a_shell() {
+        let line =
+            |name: &str, id: &str, project: Option<&str>| program(name).unwrap().resume_line(id, project);
+        assert_eq!(
+            line("claude", "5d1f", Some("/src/it's")).unwrap(),
+            r"cd '/src/it'\''s' && claude --resume 5d1f"
+        );
+        assert_eq!(line("codex", "5d1f", None).unwrap(), "codex resume 5d1f");
+        assert_eq!(line("claude", "5d1f", None), None);
+        for id in ["", "-x", "a b", "$(x)"] {
+            assert_eq!(line("codex", id, None), None, "{id}");
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! `handoff`: a session continues in another program.
+
+use crate::agents::{FIRST, claude, home, put};
+use crate::env::{Env, Run};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// A session of Claude Code whose project exists.
+fn prepared() -> (Env, String) {
+    let env = Env::new();
+    let project = env.work().join("a b#c");
+    std::fs::create_dir(&project).unwrap();
+    let project = project.to_str().unwrap().to_string();
+    let text =
+        claude(FIRST, &project, "Who holds the lease?").replace("\"cwd\"", "\"gitBranch\":\"main\",\"cwd\"");
+    put(&env, format!(".claude/projects/-x/{FIRST}.jsonl"), &text, 3);
+    (env, project)
+}
+
+fn handoff(env: &Env, more: &[&str]) -> Run {
+    env.run(&[&["handoff", "claude:@last"], more].concat())
+}
+
+fn well(env: &Env, more: &[&str]) -> Run {
+    let run = handoff(env, more);
+    assert_eq!(run.status, 0, "{run}");
+    run
+}
+
+/// Files below a directory that are not those of Claude Code's first session.
+fn files(root: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => found.push(path.strip_prefix(root).unwrap().to_path_buf()),
+            }
+        }
+    }
+    found.retain(|path| !path.ends_with(format!("{FIRST}.jsonl")) && !path.starts_with(".local"));
+    found.sort();
+    found
+}
+
+#[test]
+fn a_session_is_put_where_each_program_finds_it() {
+    for (to, resume, is_inside) in [
+        ("codex", "codex resume ", true),
+        ("gemini", " && gemini --resume ", true),
+        ("pi", " && pi --session ", true),
+        ("continue", "cn --fork ", true),
+        ("claude", " && claude --resume ", true),
+    ] {
+        let (env, project) = prepared();
+        let run = well(&env, &["--to", to, "--install"]);
+        let line = run.out().trim_end();
+        assert!(line.contains(resume), "{run}");
+        if resume.starts_with(" &&") {
+            assert!(line.starts_with(&format!("cd '{project}'{resume}")), "{run}");
+        }
+        let id = line.rsplit(' ').next().unwrap();
+        let name = format!("{to}:{id}");
+        let shown = env.run(&["show", &name]).fine();
+        assert!(
+            shown.out().contains("Who holds the lease?") && shown.out().contains("quorum lease 30s"),
+            "{to}: {shown}"
+        );
+        let rows = env
+            .run(&[
+                "list",
+                "--agents",
+                "--program",
+                to,
+                "--project",
+                &project,
+                "--json",
+            ])
+            .fine();
+        let own = rows.objects().into_iter().find(|row| row["id"] == id);
+        assert!(own.is_some() == is_inside, "{to}: {rows}");
+        let run = env.run(&["check", "--structure", &name]);
+        assert!(run.status <= 2, "{run}");
+    }
+}
+
+#[test]
+fn branch_directory_and_index_go_along() {
+    let (env, project) = prepared();
+    let id = "0198d7c2-0000-7000-8000-00000000abcd";
+    well(&env, &["--to", "codex", "--install", "--id", id]);
+    let path = home(&env).join(format!(
+        ".codex/sessions/2026/11/20/rollout-2026-11-20T18-02-03-{id}.jsonl"
+    ));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let meta = &first["payload"];
+    assert_eq!(
+        (
+            &meta["id"],
+            &meta["cwd"],
+            &meta["git"]["branch"],
+            &meta["model_provider"]
+        ),
+        (
+            &id.into(),
+            &project.as_str().into(),
+            &"main".into(),
+            &"openai".into()
+        )
+    );
+    assert!(
+        !text.contains("\"claude"),
+        "the model of another provider: {text}"
+    );
+    let run = handoff(
+        &env,
+        &["--to", "codex", "--provider", "azure", "--model", "gpt-5", "-q"],
+    )
+    .fine();
+    assert!(
+        run.out().contains("\"model_provider\":\"azure\"") && run.out().contains("\"model\":\"gpt-5\""),
+        "{run}"
+    );
+    put(
+        &env,
+        ".gemini/projects.json",
+        "{\"projects\":{\"/src/x\":\"a-b-c\"}}",
+        3,
+    );
+    std::fs::create_dir_all(home(&env).join(".gemini/tmp/a-b-c")).unwrap();
+    well(&env, &["--to", "gemini", "--install"]);
+    let registry = std::fs::read_to_string(home(&env).join(".gemini/projects.json")).unwrap();
+    let registry: serde_json::Value = serde_json::from_str(&registry).unwrap();
+    assert_eq!(registry["projects"]["/src/x"], "a-b-c");
+    let slug = registry["projects"][&project].as_str().unwrap();
+    assert_ne!(slug, "a-b-c");
+    let owner = home(&env).join(format!(".gemini/tmp/{slug}/.project_root"));
+    assert_eq!(std::fs::read_to_string(owner).unwrap(), project);
+    assert!(!home(&env).join(".gemini/projects.json.lock").exists());
+}
+
+#[test]
+fn nothing_is_replaced_and_a_session_can_be_taken_back() {
+    let (env, _) = prepared();
+    let id = "0198d7c2-0000-4000-8000-00000000abcd";
+    let arguments = ["--to", "pi", "--install", "--id", id];
+    let run = well(&env, &[&arguments[..], &["-n"]].concat());
+    assert!(
+        run.stderr.contains("would write") && files(&home(&env)).is_empty(),
+        "{run}"
+    );
+    let run = well(&env, &[&arguments[..], &["--json"]].concat());
+    let row = run.objects().remove(0);
+    assert_eq!(
+        (row["schema"].as_str(), row["id"].as_str(), row["from"].as_str()),
+        (Some("convo.handoff/1"), Some(id), Some("claude-code"))
+    );
+    let path = PathBuf::from(row["path"].as_str().unwrap());
+    let text = std::fs::read(&path).unwrap();
+    let longer = [&text[..], b"{}\n"].concat();
+    std::fs::write(&path, &longer).unwrap();
+    let run = handoff(&env, &arguments);
+    assert_eq!(run.status, 73, "{run}");
+    assert_eq!(std::fs::read(&path).unwrap(), longer);
+    assert_eq!(env.run(&["handoff", "--undo", id]).status, 75);
+    std::fs::write(&path, &text).unwrap();
+    assert_eq!(env.run(&["handoff", "--undo", id, "-n"]).status, 0);
+    assert!(path.exists());
+    assert_eq!(env.run(&["handoff", "--undo", id]).status, 0);
+    assert!(!path.exists());
+    assert_eq!(env.run(&["handoff", "--undo", id]).status, 66);
+    assert_eq!(env.run(&["handoff", "--undo", "other"]).status, 66);
+}
+
+#[test]
+fn without_install_the_file_is_printed() {
+    let (env, _) = prepared();
+    let run = well(&env, &["--to", "codex"]);
+    assert!(run.out().starts_with("{\"timestamp\""), "{run}");
+    assert!(
+        run.stderr.contains("belongs to: ") && run.stderr.contains("resume it with: codex resume "),
+        "{run}"
+    );
+    well(&env, &["--to", "codex", "-o", "x.jsonl"]);
+    assert!(env.read("x.jsonl").starts_with("{\"timestamp\""));
+    assert_eq!(handoff(&env, &["--to", "codex", "-o", "x.jsonl"]).status, 73);
+    assert!(files(&home(&env)).is_empty());
+}
+
+#[test]
+fn a_program_that_imports_is_run_by_install_alone() {
+    let (env, project) = prepared();
+    let run = handoff(&env, &["--to", "opencode", "--install"]);
+    assert_eq!(run.status, 69, "{run}");
+    assert!(run.stderr.contains("program not found"), "{run}");
+    for (program, text) in [
+        ("opencode", "#!/bin/sh\ncp \"$2\" got.json; pwd > where\n"),
+        (
+            "goose",
+            "#!/bin/sh\ncp \"$3\" got.json; echo 'imported session (20261120_7)'\n",
+        ),
+    ] {
+        let path = env.root().join("bin").join(program);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    well(&env, &["--to", "opencode"]);
+    let got = Path::new(&project).join("got.json");
+    assert!(!got.exists());
+    let run = well(&env, &["--to", "opencode", "--install"]);
+    let export: serde_json::Value = serde_json::from_slice(&std::fs::read(&got).unwrap()).unwrap();
+    let id = export["info"]["id"].as_str().unwrap();
+    assert!(
+        run.out().trim_end().ends_with(&format!("&& opencode -s {id}")),
+        "{run}"
+    );
+    assert_eq!(
+        std::fs::read_to_string(Path::new(&project).join("where"))
+            .unwrap()
+            .trim_end(),
+        project
+    );
+    let run = well(&env, &["--to", "goose", "--install"]);
+    assert_eq!(run.out(), "goose session --resume --session-id 20261120_7\n");
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_before_anything_is_written() {
+    let (env, _) = prepared();
+    for (arguments, status, text) in [
+        (&["--to", "clause"][..], 2, "expected one of"),
+        (&["--to", "cursor", "--install"], 2, "cursor-agent --resume"),
+        (&["--to", "aider", "--install"], 2, "history file"),
+        (
+            &["--to", "codex", "--project", "/nowhere/x"],
+            66,
+            "no such directory",
+        ),
+        (
+            &["--to", "codex", "--strict", "--install"],
+            65,
+            "nothing was written",
+        ),
+    ] {
+        let run = handoff(&env, arguments);
+        assert_eq!(run.status, status, "{run}");
+        assert!(run.stderr.contains(text), "{run}");
+    }
+    let native = env.write("n.jsonl", "{\"role\":\"user\",\"content\":\"hi\"}\n");
+    let run = env.run(&["handoff", native.to_str().unwrap(), "--to", "codex"]);
+    assert_eq!(run.status, 2, "{run}");
+    assert!(run.stderr.contains("--project DIR"), "{run}");
+    assert!(files(&home(&env)).is_empty());
+}
+
+#[test]
+fn calls_and_reasoning_become_text_on_request() {
+    let env = Env::with_chat();
+    let run = env
+        .run(&[
+            "handoff",
+            "trip",
+            "--to",
+            "claude",
+            "--project",
+            ".",
+            "--flatten",
+            "-q",
+        ])
+        .fine();
+    assert!(
+        !run.out().contains("tool_use") && !run.out().contains("tool_result"),
+        "{run}"
+    );
+    assert!(
+        run.out().contains("[call] weather") && run.out().contains("22 C, sunny"),
+        "{run}"
+    );
+    let run = env
+        .run(&["handoff", "trip", "--to", "claude", "--project", ".", "-q"])
+        .fine();
+    assert!(
+        run.out().contains("tool_use") && run.out().contains("tool_result"),
+        "{run}"
+    );
+}
