@@ -137,6 +137,11 @@ fn branch_directory_and_index_go_along() {
     assert_eq!(registry["projects"]["/src/x"], "a-b-c");
     let slug = registry["projects"][&project].as_str().unwrap();
     assert_ne!(slug, "a-b-c");
+    let printed = well(&env, &["--to", "gemini"]);
+    assert!(
+        printed.out().contains("\"lastUpdated\":\"2026-11-20T18:02:03Z\""),
+        "the program deletes old sessions: {printed}"
+    );
     let owner = home(&env).join(format!(".gemini/tmp/{slug}/.project_root"));
     assert_eq!(std::fs::read_to_string(owner).unwrap(), project);
     assert!(!home(&env).join(".gemini/projects.json.lock").exists());

@@ -126,6 +126,17 @@ pub fn id_in(to: Format, bytes: &[u8]) -> Option<String> {
     Some(json::text(json::member(info, "id")?)?.into_owned())
 }
 
+/// A log of Gemini CLI that changed now: it deletes those that did not for a month.
+pub fn with_last_update(bytes: &[u8], now: &str) -> Vec<u8> {
+    let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
+    let mut quoted = Vec::new();
+    json::push_text(&mut quoted, now);
+    match json::with_members(&bytes[..end], &[("lastUpdated", Some(&quoted))]) {
+        Ok(line) => [&line, &bytes[end..]].concat(),
+        Err(_) => bytes.to_vec(),
+    }
+}
+
 /// A log of Codex with this provider.
 pub fn with_provider(bytes: &[u8], provider: &str) -> Vec<u8> {
     let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());

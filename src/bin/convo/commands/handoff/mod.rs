@@ -177,6 +177,9 @@ impl Handoff {
         if let Some(provider) = self.provider.as_deref().filter(|_| target == Format::Codex) {
             bytes = made::with_provider(&bytes, provider);
         }
+        if target == Format::GeminiCli {
+            bytes = made::with_last_update(&bytes, &now);
+        }
         let losses: Vec<(String, u64)> = report
             .losses
             .iter()
