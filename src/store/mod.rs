@@ -59,7 +59,7 @@ pub use memory::Memory;
 pub use names::Entry;
 pub use overviews::{Overviewed, Reading};
 pub use reader::LogReader;
-pub use rewrite::{Rewrite, remove_file, rename_new, write_atomically};
+pub use rewrite::{Rewrite, remove_file, rename_new, settle_file, write_atomically};
 pub use sessions::{EXACTLY, Sessions};
 pub use stage::{Batch, Staged};
 

@@ -197,6 +197,18 @@ pub(super) fn refuse_writers(file: &File, shown: &str) -> Result<()> {
     )
 }
 
+/// Makes a file durable with the directories above it, and takes away a second name that a dead run left.
+pub fn settle_file(path: &Path) -> Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let directory = Directory::open(parent.unwrap_or(Path::new(".")))?;
+    let name = path.file_name().unwrap_or_default();
+    let both = directory.facts(name)?.zip(directory.facts(hidden(name))?);
+    if both.is_some_and(|(own, left)| own.is_same_file(&left)) {
+        atomic::unlink(&directory, hidden(name))?;
+    }
+    atomic::sync_below(&directory).map_err(|error| error.kind(Kind::Unsure))
+}
+
 /// Removes a file of the user's, durably.
 pub fn remove_file(path: &Path) -> Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());

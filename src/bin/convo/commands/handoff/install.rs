@@ -8,7 +8,7 @@ use crate::output::path_name;
 use convo::error::{Error, Kind, Result};
 use convo::home::{IndexChange, Takes};
 use convo::model::key;
-use convo::store::{Facts, Rewrite, make_folders, remove_file};
+use convo::store::{Facts, Rewrite, make_folders, remove_file, settle_file};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -41,6 +41,7 @@ pub fn install(context: &Context, ready: Ready<'_>, is_dry: bool, json: bool) ->
                 if let Some(index) = &slot.index {
                     enter(context, index)?;
                 }
+                settle_file(&slot.path)?;
             }
         }
         Takes::Import(command) if !is_dry => import(context, &mut ready, command)?,
