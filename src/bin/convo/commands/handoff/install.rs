@@ -41,7 +41,7 @@ pub fn install(context: &Context, ready: Ready<'_>, is_dry: bool, json: bool) ->
                 if let Some(index) = &slot.index {
                     enter(context, index)?;
                 }
-                settle_file(&slot.path)?;
+                settle_file(&slot.path).map_err(|error| error.kind(Kind::Unsure))?;
             }
         }
         Takes::Import(command) if !is_dry => import(context, &mut ready, command)?,
