@@ -95,7 +95,7 @@ impl Method for Coverage {
             }
             Candidate {
                 text: &turn.text,
-                prior,
+                prior: prior.product(),
                 tokens: turn.tokens,
             }
         });
@@ -125,6 +125,7 @@ impl Method for Extract {
                 tool: None,
                 timestamp: Some(turn.time.as_str()).filter(|time| !time.is_empty()),
                 text: turn.text.as_str().into(),
+                tokens: None,
             })
             .collect();
         let mut options = Options::new(budget);

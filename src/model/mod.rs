@@ -21,6 +21,7 @@ pub mod session;
 pub mod speaker;
 pub mod stats;
 pub mod summary;
+pub mod threads;
 pub mod time;
 pub mod title;
 pub mod view;

@@ -250,6 +250,11 @@ impl Session {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 
+    /// Bytes of all lines.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Number of lines.
     pub fn len(&self) -> usize {
         self.lines.len()

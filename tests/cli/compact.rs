@@ -3,7 +3,9 @@
 mod compat;
 mod programs;
 mod question;
+mod repeated;
 mod reports;
+mod steps;
 
 use crate::env::{CHAT, Env, Run};
 use std::fmt::Write;

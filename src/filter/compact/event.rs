@@ -66,6 +66,21 @@ pub struct About {
     pub sizes: Option<(String, Size, Size)>,
 }
 
+impl Size {
+    /// As a JSON object.
+    pub fn json(&self) -> String {
+        format!("{{\"messages\":{},\"tokens\":{}}}", self.messages, self.tokens)
+    }
+}
+
+/// Writes how large the view was and is.
+pub(in crate::filter) fn write_sizes(event: &mut ObjectBuilder, tokenizer: &str, was: &Size, now: &Size) {
+    event
+        .text("tokenizer", tokenizer)
+        .raw("was", was.json())
+        .raw("now", now.json());
+}
+
 impl Reshaping {
     /// Everything stays.
     pub fn of(view: &View) -> Reshaping {
@@ -93,16 +108,12 @@ impl Reshaping {
             .text("at", &stamp.at)
             .text("strategy", &about.strategy);
         if let Some((tokenizer, was, now)) = &about.sizes {
-            let size = |size: &Size| format!("{{\"messages\":{},\"tokens\":{}}}", size.messages, size.tokens);
-            event
-                .text("tokenizer", tokenizer)
-                .raw("was", size(was))
-                .raw("now", size(now));
+            write_sizes(&mut event, tokenizer, was, now);
         }
         self.write_drop(session, view, &ids, &mut event);
         let edits = self.edits(session, view, &ids);
         if !edits.changed.is_empty() {
-            event.raw("edit", array(&edits.changed));
+            event.raw("edit", json::array(edits.changed));
         }
         let mut inserts: Vec<(usize, &[u8])> = self
             .inserts
@@ -117,7 +128,7 @@ impl Reshaping {
             .map(|(nth, (before, body))| ids.insert(*before, body, &stamp.id, nth))
             .collect::<Result<_>>()?;
         if !built.is_empty() {
-            event.raw("insert", array(&built));
+            event.raw("insert", json::array(built));
         }
         match &self.summary {
             Some(summary) => drop(event.raw("summary", ids.summary(session, view, summary))),
@@ -161,16 +172,11 @@ impl Reshaping {
             spans.push(if last == at {
                 ids.span(at)
             } else {
-                let mut range = vec![b'['];
-                json::push_text(&mut range, &ids.ids[&at]);
-                range.push(b',');
-                json::push_text(&mut range, &ids.ids[&last]);
-                range.push(b']');
-                range
+                json::texts([&ids.ids[&at], &ids.ids[&last]])
             });
         }
         if !spans.is_empty() {
-            event.raw("drop", array(&spans));
+            event.raw("drop", json::array(spans));
             event.text("sha256", &key::hex(&sha.finalize()));
         }
     }
@@ -320,12 +326,7 @@ impl Ids {
         let mut built = ObjectBuilder::default();
         self.name(&mut built, "id", at);
         if !unset.is_empty() {
-            let names = unset.iter().map(|name| {
-                let mut raw = Vec::new();
-                json::push_text(&mut raw, name);
-                raw
-            });
-            built.raw("unset", array(&names.collect::<Vec<_>>()));
+            built.raw("unset", json::texts(&unset));
         }
         for (name, value) in set {
             built.raw(&name, value);
@@ -379,12 +380,7 @@ impl Ids {
             summary.covers.iter().rev().find(named),
         );
         if let (Some(first), Some(last)) = (first, last) {
-            let mut range = vec![b'['];
-            json::push_text(&mut range, &self.ids[first]);
-            range.push(b',');
-            json::push_text(&mut range, &self.ids[last]);
-            range.push(b']');
-            built.raw("covers", range);
+            built.raw("covers", json::texts([&self.ids[first], &self.ids[last]]));
         }
         built
             .text("sha256", &key::hex(&sha.finalize()))
@@ -394,16 +390,4 @@ impl Ids {
         }
         built.finish()
     }
-}
-
-fn array(elements: &[Vec<u8>]) -> Vec<u8> {
-    let mut out = vec![b'['];
-    for (nth, element) in elements.iter().enumerate() {
-        if nth > 0 {
-            out.push(b',');
-        }
-        out.extend_from_slice(element);
-    }
-    out.push(b']');
-    out
 }

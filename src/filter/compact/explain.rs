@@ -1,7 +1,8 @@
 //! What a compaction tells of itself: one record an atom, and one of the whole.
 
-use super::event::Size;
+use super::event::{Size, write_sizes};
 use super::options::Options;
+use super::prefix::Prefix;
 use super::work::{Atom, Level, Work};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::{Message, Role};
@@ -37,8 +38,8 @@ pub struct Report {
     pub summarized: Vec<String>,
     /// Ids of messages that left, and that nothing stands for.
     pub dropped: Vec<String>,
-    /// Bytes at the start of the view that are as they were: what a prompt cache keeps.
-    pub unchanged: u64,
+    /// What of the view is as it was up to the first change: what a prompt cache keeps.
+    pub prefix: Box<Prefix>,
     /// Why nothing changes; none when something does.
     pub reason: Option<String>,
 }
@@ -61,7 +62,10 @@ impl Report {
             dropped: left(false),
             was: work.was(),
             now: if as_it_was { work.was() } else { work.now() },
-            unchanged: unchanged(work, as_it_was),
+            prefix: Box::new(match as_it_was {
+                true => Prefix::whole(work),
+                false => Prefix::of(work),
+            }),
             reason: reason.map(str::to_string),
             atoms,
         }
@@ -69,7 +73,6 @@ impl Report {
 
     /// The whole as a line of JSON without its newline.
     pub fn json(&self, input: &str, tokenizer: &str) -> Vec<u8> {
-        let size = |size: &Size| format!("{{\"messages\":{},\"tokens\":{}}}", size.messages, size.tokens);
         let mut built = ObjectBuilder::default();
         built
             .text("schema", "convo.compact/1")
@@ -78,13 +81,19 @@ impl Report {
         if let Some(reason) = &self.reason {
             built.text("reason", reason);
         }
+        write_sizes(&mut built, tokenizer, &self.was, &self.now);
         built
-            .text("tokenizer", tokenizer)
-            .raw("was", size(&self.was))
-            .raw("now", size(&self.now));
-        texts(&mut built, "summarized", &self.summarized);
-        texts(&mut built, "dropped", &self.dropped);
-        built.raw("unchanged_bytes", self.unchanged.to_string());
+            .raw("summarized", json::texts(&self.summarized))
+            .raw("dropped", json::texts(&self.dropped))
+            .raw("prefix_kept_bytes", self.prefix.bytes.to_string())
+            .raw("prefix_kept_tokens", self.prefix.tokens.to_string());
+        if let Some(id) = &self.prefix.first_changed {
+            built.text("first_changed", id);
+        }
+        built.raw(
+            "consolidated",
+            if self.prefix.consolidated { "true" } else { "false" },
+        );
         built.finish()
     }
 }
@@ -95,8 +104,8 @@ impl AtomReport {
         let mut built = ObjectBuilder::default();
         built.text("schema", "convo.compact-atom/1");
         built.text("id", self.ids.first().map_or("", String::as_str));
-        texts(&mut built, "ids", &self.ids);
         built
+            .raw("ids", json::texts(&self.ids))
             .text("kind", self.kind)
             .text("level", self.level.name())
             .raw("before", self.before.to_string())
@@ -144,30 +153,14 @@ pub(in crate::filter) fn kind(work: &Work<'_>, first: usize) -> &'static str {
     }
 }
 
-fn unchanged(work: &Work<'_>, as_it_was: bool) -> u64 {
-    let summary = work.summary.as_ref().map(|(summary, _)| summary.before);
-    let insert = work.inserts.values().map(|insert| insert.before).min();
-    let end = summary.into_iter().chain(insert).min().unwrap_or(usize::MAX);
-    let same = |at: &usize| as_it_was || *at < end && work.items[*at].body.is_none() && !work.is_gone(*at);
-    let items = (0..work.items.len()).take_while(same);
-    items
-        .map(|at| work.view.items[at].body(work.session).len() as u64 + 1)
-        .sum()
-}
-
 /// What makes up the smallest size: rules, pins, the newest exchange.
 pub(super) fn floor(work: &Work<'_>) -> String {
-    let rules = work
-        .items
-        .iter()
-        .filter(|entry| entry.atom.is_none())
-        .map(|entry| entry.now);
     let pinned = (0..work.atoms.len()).filter(|atom| work.atoms[*atom].pinned);
     let pinned: u64 = pinned.map(|atom| work.atom_tokens(atom)).sum();
     let newest = work.newest().map_or(0, |newest| work.exchange_tokens(newest));
     format!(
         "system {}, pinned {pinned}, newest exchange {newest}",
-        rules.sum::<u64>()
+        work.aside()
     )
 }
 
@@ -217,17 +210,4 @@ pub(super) fn largest(work: &Work<'_>) -> String {
         ),
         None => "the view is empty".to_string(),
     }
-}
-
-/// A member with an array of texts.
-fn texts(built: &mut ObjectBuilder, name: &str, texts: &[String]) {
-    let mut raw = vec![b'['];
-    for (nth, text) in texts.iter().enumerate() {
-        if nth > 0 {
-            raw.push(b',');
-        }
-        json::push_text(&mut raw, text);
-    }
-    raw.push(b']');
-    built.raw(name, raw);
 }

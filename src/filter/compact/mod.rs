@@ -5,12 +5,15 @@ pub mod digest;
 pub mod event;
 pub(super) mod explain;
 pub(in crate::filter) mod facts;
+mod ladder;
 mod levels;
 pub mod mark;
 mod optimize;
 mod options;
+mod prefix;
 mod row;
 pub mod shorten;
+pub(super) mod sources;
 mod step;
 pub(super) mod summary;
 mod target;
@@ -22,6 +25,7 @@ pub(super) mod work;
 
 pub use explain::{AtomReport, Report};
 pub use options::{Choice, Mask, Media, Options, Overflow, Steps, Thinking};
+pub use prefix::Prefix;
 pub use target::Target;
 pub use work::Level;
 
@@ -78,6 +82,15 @@ pub fn plan(
     }
 }
 
+/// Tokens behind the first change, which a provider has to read anew, where it has read them before.
+fn broken(work: &Work<'_>, options: &Options, now: u64) -> u64 {
+    let repeated = options.keep_prefix && work.summary_item.is_some();
+    match repeated {
+        true => now.saturating_sub(Prefix::of(work).tokens),
+        false => 0,
+    }
+}
+
 /// What is chosen.
 pub(super) enum Chosen<'w> {
     /// Nothing.
@@ -122,7 +135,7 @@ pub(super) fn chosen<'w>(
     // A summary that is yet to be written may be short.
     let open = work.summary.as_ref().filter(|_| options.asks);
     let least = work.total - open.map_or(0, |(_, room)| room - room.min(&work::summary_cost(counter, "")));
-    if !options.gains(was, least) {
+    if !options.gains(was, least, || broken(&work, options, least)) {
         return Ok(Chosen::Nothing(Outcome {
             smallest,
             ..nothing(&work, NO_GAIN.to_string())
@@ -162,11 +175,16 @@ pub(super) fn told(was: &Size, now: &Size) -> String {
 }
 
 impl Options {
-    /// Whether so many tokens in place of so many are worth a change.
-    pub(super) fn gains(&self, was: u64, now: u64) -> bool {
+    /// Whether so many tokens in place of so many are worth a change that has so many read anew: a token that a cache holds costs
+    /// about a tenth of another.
+    pub(super) fn gains(&self, was: u64, now: u64, broken: impl FnOnce() -> u64) -> bool {
         let gained = was.saturating_sub(now);
         let asked = self.budget.is_some_and(|budget| was > budget);
-        gained > 0 && (asked || u128::from(gained) * 1000 >= u128::from(was) * u128::from(self.min_gain))
+        if gained == 0 || asked {
+            return gained > 0;
+        }
+        let gained = gained.saturating_sub(broken() / 10);
+        gained > 0 && u128::from(gained) * 1000 >= u128::from(was) * u128::from(self.min_gain)
     }
 
     /// What the event names as its strategy.

@@ -5,24 +5,21 @@
 //! What was said comes before results, and what stays in its place stays with its question and its answer; the
 //! rest of what was chosen is quoted by the summary, under its days.
 
+use super::ladder::{Ladder, Rung, Vocabulary, read};
 use super::levels::set;
 use super::options::Options;
+use super::prefix::Limit;
 use super::step::mask::Candidates;
-use super::summary::{self, part};
-use super::target::Target;
+use super::summary;
+use super::target::{Target, part};
 use super::work::{Level, Work};
 use super::{row, step, tiered};
 use crate::error::Result;
-use crate::filter::summarize::{Prior, for_each_term, weight};
-use crate::model::message::Role;
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{BinaryHeap, HashSet};
 
 /// Per mille of the budget that the exchanges of `keep_last` may take beside the newest.
 const NEWEST: u64 = 300;
-
-/// Tokens of a line of a summary beside its text: who speaks, and as much of a line with the day as falls to it.
-const QUOTED: u64 = 4;
 
 /// Chooses levels, and sums up what leaves with the room that is left.
 pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()> {
@@ -36,7 +33,9 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
     if target.is_met(work) {
         return Ok(());
     }
-    if row::is_allowed(options, target) && summary::hands_over(work) {
+    // Of what was summed up before, and of work with tools, little is worth as much in its place as what is newest.
+    let repeated = Limit::of(work, options, Some(budget)).is_some();
+    if row::is_allowed(options, target) && (repeated || summary::hands_over(work, &options.style)) {
         if !only_marks(work, options, target) {
             row::run(work, options, target);
         }
@@ -85,7 +84,10 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
     let fixed = work.total - leaving;
     let room = budget.saturating_sub(fixed + reserve);
     let least = summary::least(work, options, budget).saturating_sub(reserve);
-    let mut levels = choose(work, options, &maskable, &free, (room, least));
+    let mut levels = match options.steps.summary && is_much(work, &free, room) {
+        true => vec![Level::Dropped; free.len()],
+        false => choose(work, options, &maskable, &free, (room, least)),
+    };
     if options.steps.summary {
         quote_the_parted(work, &free, &mut levels);
     }
@@ -103,12 +105,20 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
     Ok(())
 }
 
+/// Whether less than a twentieth of a conversation fits: then the summary says about as much of it in sentences as whole exchanges do in
+/// their place, and in a third of the time.
+fn is_much(work: &Work<'_>, free: &[usize], room: u64) -> bool {
+    let calls = |atom: &usize| work.atoms[*atom].items.len() > 1;
+    let tokens: u64 = free.iter().map(|atom| work.atom_tokens(*atom)).sum();
+    tokens > room.saturating_mul(20) && !free.iter().any(calls)
+}
+
 /// Takes long results their middle, and makes marks of older ones, where nothing else need change; whether that was enough.
 fn only_marks(work: &mut Work<'_>, options: &Options, target: &Target) -> bool {
     let enough = |work: &Work<'_>| target.is_met(work);
     step::head_tail::run(work, options.tool_output, &enough);
     let over = work.total.saturating_sub(target.tokens().unwrap_or(0));
-    if over > 0 && step::mask::gain(work, &options.mask) >= over {
+    if over > 0 && work.measures(None).tool_tokens > over && step::mask::gain(work, &options.mask) >= over {
         step::mask::run(work, &options.mask, 0, &enough);
     }
     target.is_met(work)
@@ -156,23 +166,6 @@ fn kept_exchanges(work: &Work<'_>, options: &Options, budget: u64) -> usize {
     first
 }
 
-/// A level that an atom can have: what it costs, and the terms that it says more than the level below.
-struct Rung {
-    level: Level,
-    tokens: u64,
-    terms: Vec<u32>,
-    prior: u64,
-}
-
-/// The levels of an atom from the lowest up, the dropped one left out.
-struct Ladder {
-    rungs: Vec<Rung>,
-    /// How many of them say nothing of results.
-    said: usize,
-    /// How many rungs it stands on.
-    on: usize,
-}
-
 /// A step up: to this rung, for this gain and these tokens.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Step {
@@ -201,45 +194,6 @@ impl PartialOrd for Step {
     }
 }
 
-/// How many atoms have each term, and how many of those were chosen.
-#[derive(Default)]
-struct Vocabulary {
-    numbers: HashMap<String, u32>,
-    having: Vec<u64>,
-    weights: Vec<u64>,
-    chosen: Vec<u32>,
-    /// The atom that had a term last.
-    last: Vec<usize>,
-}
-
-impl Vocabulary {
-    /// The numbers of the terms of a text that this atom has not had before, each once.
-    fn read(&mut self, atom: usize, text: &str) -> Vec<u32> {
-        let mut found = Vec::new();
-        for_each_term(text, |term| {
-            let number = match self.numbers.get(term) {
-                Some(number) => *number,
-                None => {
-                    let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
-                    self.numbers.insert(term.to_string(), next);
-                    self.last.push(usize::MAX);
-                    next
-                }
-            };
-            if std::mem::replace(&mut self.last[number as usize], atom) != atom {
-                found.push(number);
-            }
-        });
-        found
-    }
-
-    fn gain(&self, rung: &Rung) -> u128 {
-        let worth = |term: &u32| self.weights[*term as usize] >> self.chosen[*term as usize].min(63);
-        // What says nothing new is still worth having where there is room.
-        (u128::from(rung.prior) * u128::from(rung.terms.iter().map(worth).sum::<u64>())).max(1)
-    }
-}
-
 /// The level of each of these atoms.
 fn choose(
     work: &Work<'_>,
@@ -248,31 +202,7 @@ fn choose(
     free: &[usize],
     (mut room, least): (u64, u64),
 ) -> Vec<Level> {
-    let mut vocabulary = Vocabulary::default();
-    let mut ladders: Vec<Ladder> = free
-        .iter()
-        .enumerate()
-        .map(|(nth, atom)| ladder(work, options, maskable, *atom, (nth, free.len()), &mut vocabulary))
-        .collect();
-    let stays = seen_anyway(work, free, &mut vocabulary);
-    vocabulary.having = vec![0; vocabulary.numbers.len()];
-    for term in ladders
-        .iter()
-        .flat_map(|ladder| &ladder.rungs)
-        .flat_map(|rung| &rung.terms)
-    {
-        vocabulary.having[*term as usize] += 1;
-    }
-    let atoms = ladders.len() as u64;
-    vocabulary.weights = vocabulary
-        .having
-        .iter()
-        .map(|having| weight(atoms, *having))
-        .collect();
-    vocabulary.chosen = vec![0; vocabulary.numbers.len()];
-    for term in stays {
-        vocabulary.chosen[term as usize] += 1;
-    }
+    let (mut ladders, mut vocabulary) = read(work, options, maskable, free);
     // Where not even the lowest levels fit something leaves, and there must be room to say what.
     let lowest = ladders.iter().filter_map(|ladder| ladder.rungs.first());
     if lowest.map(|rung| rung.tokens).sum::<u64>() > room {
@@ -322,13 +252,17 @@ fn climb(ladders: &mut [Ladder], vocabulary: &mut Vocabulary, room: &mut u64, re
 /// The step from where a ladder stands that gains most for its tokens, of those that there is room for.
 fn densest(rungs: &[Rung], (on, ladder): (usize, usize), vocabulary: &Vocabulary, room: u64) -> Option<Step> {
     let stands = on.checked_sub(1).map_or(0, |on| rungs[on].tokens);
+    let cost = |rung: &Rung| rung.tokens.saturating_sub(stands).max(1);
+    if rungs[on.min(rungs.len())..].iter().all(|rung| cost(rung) > room) {
+        return None;
+    }
     let mut gain = 0;
     let mut best: Option<Step> = None;
     for (to, rung) in rungs.iter().enumerate().skip(on) {
         gain += vocabulary.gain(rung);
         let step = Step {
             gain,
-            tokens: rung.tokens.saturating_sub(stands).max(1),
+            tokens: cost(rung),
             ladder,
             to: to + 1,
         };
@@ -337,111 +271,4 @@ fn densest(rungs: &[Rung], (on, ladder): (usize, usize), vocabulary: &Vocabulary
         }
     }
     best
-}
-
-fn ladder(
-    work: &Work<'_>,
-    options: &Options,
-    maskable: &Candidates,
-    atom: usize,
-    (nth, all): (usize, usize),
-    vocabulary: &mut Vocabulary,
-) -> Ladder {
-    let (mut said, mut calls, mut results) = (String::new(), String::new(), String::new());
-    let (mut masked, mut short) = (0, 0);
-    let mut speaker = None;
-    let mut shortened = String::new();
-    for at in &work.atoms[atom].items {
-        let Some(message) = work.message(*at) else {
-            continue;
-        };
-        let now = work.items[*at].now;
-        let text = message.text();
-        if message.role() == Role::Tool {
-            let marked = maskable
-                .get(at)
-                .and_then(|calls| step::mask::marked(work, *at, calls));
-            masked += marked.map_or(now, |(_, tokens)| tokens);
-            let may = work.may_change(*at);
-            let head_tail = may
-                .then(|| step::head_tail::content(&message, options.tool_output))
-                .flatten();
-            let tokens = head_tail.and_then(|content| work.tried(*at, &[("content", Some(&content))]));
-            short += tokens.map_or(now, |(_, tokens)| tokens);
-            push_line(&mut shortened, &summary::looked_at(&text));
-            push_line(&mut results, &text);
-        } else {
-            speaker = speaker.or(Some(message.role()));
-            let marked = maskable.get(at).map(|calls| step::mask::marked(work, *at, calls));
-            masked += marked.flatten().map_or(now, |(_, tokens)| tokens);
-            short += now;
-            push_line(&mut said, &text);
-            for call in message.tool_calls() {
-                push_line(&mut calls, &call.name);
-                push_line(&mut calls, &call.arguments);
-            }
-        }
-    }
-    let prior = |text: &str, role: Option<Role>| Prior::of(text).role(role).recency(nth, all).product();
-    let full = work.atom_tokens(atom);
-    let can_mask = options.steps.mask && !results.is_empty() && masked < full;
-    let can_shorten = options.steps.head_tail && short < full && (short > masked || !can_mask);
-    let lowest = match (can_mask, can_shorten) {
-        (true, _) => (Level::Masked, masked),
-        (false, true) => (Level::HeadTail, short),
-        (false, false) => (Level::Full, full),
-    };
-    let mut rungs: Vec<Rung> = Vec::new();
-    let (of_said, of_results) = (prior(&said, speaker), prior(&results, Some(Role::Tool)));
-    let mut rung = |(level, tokens), texts: &[&str], prior| {
-        let terms = texts.iter().flat_map(|text| vocabulary.read(nth, text)).collect();
-        rungs.push(Rung {
-            level,
-            tokens,
-            terms,
-            prior,
-        });
-    };
-    // Where the call and the mark of its result are the most of it, the words alone can go into the summary.
-    let quoted = work.counter.tokenizer().count(&said) + QUOTED;
-    let can_quote =
-        options.steps.summary && !calls.is_empty() && !said.trim().is_empty() && quoted < lowest.1;
-    if can_quote {
-        rung((Level::Dropped, quoted), &[&said], of_said);
-    }
-    match lowest.0 {
-        Level::Masked => rung(lowest, &[&said, &calls], of_said),
-        Level::HeadTail => rung(lowest, &[&said, &calls, &shortened], of_said),
-        _ => rung(lowest, &[&said, &calls, &results], of_said),
-    }
-    if can_mask && can_shorten {
-        rung((Level::HeadTail, short), &[&shortened], of_results);
-    }
-    if lowest.0 != Level::Full {
-        rung((Level::Full, full), &[&results], of_results);
-    }
-    Ladder {
-        rungs,
-        said: 1 + usize::from(can_quote),
-        on: 0,
-    }
-}
-
-fn push_line(text: &mut String, line: &str) {
-    text.push_str(line);
-    text.push('\n');
-}
-
-/// Terms of what stays in any case: saying them again gains less.
-fn seen_anyway(work: &Work<'_>, free: &[usize], vocabulary: &mut Vocabulary) -> Vec<u32> {
-    let free: HashSet<usize> = free.iter().copied().collect();
-    let fixed =
-        |at: &usize| work.items[*at].atom.is_some_and(|atom| !free.contains(&atom)) && !work.is_gone(*at);
-    let mut terms = Vec::new();
-    for at in (0..work.items.len()).filter(fixed) {
-        if let Some(message) = work.message(at) {
-            terms.extend(vocabulary.read(free.len() + at, &message.text()));
-        }
-    }
-    terms
 }

@@ -161,6 +161,8 @@ pub struct Options {
     /// Whether somebody else writes the summary, for whom room is left; otherwise it is quoted here. [`Choice::Optimize`] chooses
     /// what is quoted, so it is for this alone.
     pub asks: bool,
+    /// Whether an earlier summary stays as it is, and what leaves now is summed up behind it.
+    pub keep_prefix: bool,
     /// What gives way.
     pub overflow: Overflow,
     /// Least gain, per mille, where no budget asks for more.
@@ -217,6 +219,7 @@ impl Default for Options {
             summary_share: 250,
             summary_budget: None,
             asks: false,
+            keep_prefix: true,
             overflow: Overflow::default(),
             min_gain: 100,
             best_effort: false,

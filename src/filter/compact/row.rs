@@ -2,10 +2,11 @@
 //! stays is cut where it is long; an exchange may be cut in its middle, behind its request.
 
 use super::options::{Options, Overflow};
+use super::prefix::{FIRST, Limit};
 use super::step::cap::{Answered, CAPS, Cap, capped};
 use super::step::mask;
 use super::step::media::newest_user;
-use super::target::Target;
+use super::target::{Target, part};
 use super::work::{Entry, Level, Work, summary_cost};
 use super::{facts, summary};
 use crate::model::json::{self, Dialect};
@@ -14,9 +15,6 @@ use std::collections::HashSet;
 
 /// The narrowest cap.
 const LOWEST: Cap = CAPS[CAPS.len() - 1];
-
-/// Most of the room that a summary takes, per mille.
-const SUMMARY: u64 = 600;
 
 /// Whether the steps allow to cut messages and to let the rest go.
 pub fn is_allowed(options: &Options, target: &Target) -> bool {
@@ -61,11 +59,7 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) {
         .map(|owner| (owner.caller, owner.nth))
         .collect();
     let places = places(work);
-    let aside: u64 = (0..work.items.len())
-        .filter(|at| work.items[*at].atom.is_none() && Some(*at) != work.summary_item)
-        .map(|at| work.items[at].now)
-        .sum();
-    let room = budget.saturating_sub(aside + places.fixed);
+    let room = budget.saturating_sub(work.aside() + places.fixed);
     let floor: Vec<Kept> = places
         .request
         .iter()
@@ -73,7 +67,11 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) {
         .map(|atom| kept(work, options, &answered, *atom, Some(LOWEST)))
         .collect();
     let least: u64 = floor.iter().map(|kept| kept.tokens).sum();
-    let summary = wanted(work, options, room.saturating_sub(least), room);
+    // Records that were made into one are less than what stood: that is only done where it could stand.
+    let limit = Limit::of(work, options, Some(budget));
+    let freed = work.summary_item.map_or(0, |at| work.items[at].before);
+    work.exchanges_summary = matches!(limit, Some(Limit::One(_))) && least + freed <= room;
+    let summary = wanted(work, options, limit, (room.saturating_sub(least), room));
     let row = row(
         work,
         options,
@@ -88,6 +86,7 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) {
     if target.is_met(work) {
         return;
     }
+    work.exchanges_summary = false;
     apply(work, &places, floor);
     fill(work, options, target, &places);
     if !target.is_met(work) {
@@ -116,25 +115,36 @@ fn fill(work: &mut Work<'_>, options: &Options, target: &Target, places: &Places
 }
 
 /// Tokens that the summary is to have, of so many beside what must stay.
-fn wanted(work: &Work<'_>, options: &Options, beside: u64, room: u64) -> u64 {
+fn wanted(work: &Work<'_>, options: &Options, limit: Option<Limit>, (beside, room): (u64, u64)) -> u64 {
     // One that the view cannot do without stays where no other takes its place.
     let standing = work.summary_item.filter(|_| !work.may_drop_summary());
     let standing = standing.map_or(0, |at| work.items[at].now);
     if !options.steps.summary {
         return standing;
     }
-    let most = summary::part(room, SUMMARY).min(beside);
+    let most = part(room, FIRST).min(beside);
+    let (most, standing) = match (limit, work.summary_item) {
+        (Some(Limit::Further(tokens)), Some(at)) => (tokens.min(beside), work.items[at].before),
+        (Some(limit), _) if work.exchanges_summary => (limit.tokens().min(beside), 0),
+        (Some(limit), _) => (limit.tokens().min(beside), standing),
+        (None, _) => (most, standing),
+    };
     let most = options.summary_budget.map_or(most, |budget| most.min(budget));
     let most = if options.asks {
         most.min(options.summary_budget.unwrap_or(summary::UNBOUND))
     } else {
         most
     };
-    let facts = facts::of(work, &|_| false);
-    let bytes = facts.bytes();
     // Few texts need a token for less than three bytes; what is said of many facts is cut anyway.
+    if !summary::hands_over(work, &options.style) {
+        return most.max(standing);
+    }
+    let before = work
+        .summary_item
+        .and_then(|at| work.view.items[at].summary(work.session));
+    let before = before.map_or(0, |text| text.len() as u64);
+    let bytes = facts::bytes(work, most.saturating_mul(3)) + before;
     let need = (bytes / 3).saturating_add(summary_cost(work.counter, "") + 64);
-    let need = if facts.hands_over() { need } else { u64::MAX };
     need.min(most).max(standing)
 }
 

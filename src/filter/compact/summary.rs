@@ -2,18 +2,16 @@
 
 use super::event;
 use super::facts;
-use super::mark;
 use super::options::{Options, Overflow};
-use super::shorten::{Limit, shorten};
+use super::prefix::Limit;
+use super::sources::{days, rules, rules_in, source};
 use super::step;
-use super::target::Target;
+use super::target::{Target, part};
 use super::work::{Work, summary_cost};
 use crate::error::{Error, Kind, Result};
-use crate::filter::summarize::{self, Failure, Source, Style};
-use crate::model::message::{Message, Part, Role};
-use crate::model::session::Class;
+use crate::filter::summarize::{self, Failure, Instructions, Rule, Source, Style};
+use crate::model::threads::{by_pieces, gathered};
 use crate::model::view::Item;
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// Tokens of a summary that is meant for a session without a budget (PenguiFlow's `summary_max_tokens`).
@@ -35,6 +33,8 @@ pub fn run(work: &mut Work<'_>, options: &Options, goal: &Target, protected: usi
         None => UNBOUND,
     };
     let room = most(options).map_or(share, |most| most.min(share));
+    let limit = Limit::of(work, options, goal.tokens());
+    let room = limit.map_or(room, |limit| limit.tokens());
     let met = |work: &Work<'_>| goal.is_met_with(work, room);
     step::drop::run(work, options, protected, "summary", &met);
     if !met(work) {
@@ -73,11 +73,6 @@ fn most(options: &Options) -> Option<u64> {
 /// What a summary needs is no reason to take more of the budget than this, per mille.
 const HALF: u64 = 500;
 
-/// A share of this, per mille.
-pub fn part(whole: u64, share: u64) -> u64 {
-    u64::try_from(u128::from(whole) * u128::from(share) / 1000).unwrap_or(u64::MAX)
-}
-
 /// Puts in a summary of what has left, as large as there is room; what nothing can be said of is left out.
 pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
     let covered: Vec<usize> = (0..work.items.len())
@@ -109,9 +104,12 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
         return;
     }
     // One that the view begins with and cannot do without is not exchanged for less than it.
-    if before.is_some() && room < freed && !work.may_drop_summary() {
+    if before.is_some() && room < freed && !work.may_drop_summary() && !work.exchanges_summary {
         return;
     }
+    let limit = Limit::of(work, options, goal.tokens()).filter(|_| !covered.is_empty());
+    let room = limit.map_or(room, |limit| room.min(limit.tokens()));
+    let further = matches!(limit, Some(Limit::Further(_))) && room > freed + LEAST;
     let span = Span {
         covered: &covered,
         before: text.as_ref().map(|(at, text)| (*at, text.as_ref())),
@@ -119,8 +117,18 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
         room,
         whole: goal.tokens(),
         must_shrink: true,
+        further,
     };
-    if let Some((summary, tokens)) = made(work, &options.style, &span) {
+    let mut found = made(work, &options.style, &span);
+    if found.is_none() && further {
+        // What is left for a further record is too little to say anything.
+        let span = Span {
+            further: false,
+            ..span
+        };
+        found = made(work, &options.style, &span);
+    }
+    if let Some((summary, tokens)) = found {
         work.summarize(summary, tokens);
     }
     // What it says, or the one before, is worth no more than the budget.
@@ -170,6 +178,8 @@ pub(in crate::filter) struct Span<'s> {
     pub whole: Option<u64>,
     /// Whether it must be shorter than what it stands for.
     pub must_shrink: bool,
+    /// Whether the summary before stands as it is, and the rest is said behind it.
+    pub further: bool,
 }
 
 /// The summary of a span and its tokens; none when nothing can be said that is shorter.
@@ -185,21 +195,35 @@ pub(in crate::filter) fn made(
     };
     let room = span.room.min(gained.saturating_sub(1));
     let days = days(work);
-    let texts = span.covered.iter().filter_map(|at| source(work, *at, days[*at]));
-    let texts: Vec<Source<'_>> = texts.collect();
-    let rules = rules(work, span.stays);
+    // What stands is neither said again nor made anew.
+    let (stands, previous) = match span.before {
+        Some((_, text)) if span.further => (Some(text), None),
+        before => (None, before.map(|(_, text)| text)),
+    };
+    let (rules, style) = match stands {
+        Some(text) => (rules_in(work, style, span.covered), unsaid(style, text)),
+        None => (rules(work, style, span.stays), style.clone()),
+    };
     let facts = facts::of(work, span.stays);
-    let previous = span.before.map(|(_, text)| text);
-    let hands_over = facts.hands_over() || previous.is_some_and(summarize::is_handoff);
+    let hands_over = style.handoff && (facts.hands_over() || previous.is_some_and(summarize::is_handoff));
+    let texts: Vec<Source<'_>> = gathered(by_pieces(span.covered.len(), work.session.size(), |range| {
+        let mut sources = Vec::with_capacity(range.len());
+        let items = span.covered[range].iter();
+        sources.extend(items.filter_map(|at| source(work, *at, days[*at], !hands_over)));
+        sources
+    }));
+    drop(days);
     let count = |text: &str| work.counter.tokenizer().count(text);
-    let mut budget = room.saturating_sub(summary_cost(work.counter, ""));
+    // A further record begins a line; at the seams a tokenizer may need one more, which is made good below.
+    let line = u64::from(stands.is_some());
+    let mut budget = room.saturating_sub(summary_cost(work.counter, stands.unwrap_or_default()) + line);
     while budget > 0 {
         let wanted = summarize::Options {
             style: Style {
                 instruction_share: share(style.instruction_share, span.whole, budget),
                 ..style.clone()
             },
-            covered: Some(gained),
+            covered: Some(gained - if span.further { freed } else { 0 }),
             ..summarize::Options::new(budget)
         };
         let made = match hands_over {
@@ -207,9 +231,12 @@ pub(in crate::filter) fn made(
             false => summarize::extract(&texts, &rules, previous, &wanted, &count),
         };
         let made = made.map_err(|_: Failure| ()).ok()?;
-        let tokens = summary_cost(work.counter, &made.text);
+        let content = match stands {
+            Some(text) => format!("{text}\n{}", made.text),
+            None => made.text,
+        };
+        let tokens = summary_cost(work.counter, &content);
         if tokens > room {
-            // At the seam between frame and text a tokenizer may need one more.
             budget = budget
                 .saturating_sub((tokens - room).max(1))
                 .min(made.tokens.saturating_sub(1));
@@ -220,7 +247,7 @@ pub(in crate::filter) fn made(
         covers.sort_unstable();
         let summary = event::Summary {
             before: place(work),
-            content: made.text,
+            content,
             covers,
             by: "extract".to_string(),
             role: style.role.clone(),
@@ -231,11 +258,14 @@ pub(in crate::filter) fn made(
 }
 
 /// Whether a view has something to hand over: files, commands or a plan.
-pub fn hands_over(work: &Work<'_>) -> bool {
+pub fn hands_over(work: &Work<'_>, style: &Style) -> bool {
+    if !style.handoff {
+        return false;
+    }
     let earlier = work
         .summary_item
         .and_then(|at| work.view.items[at].summary(work.session));
-    earlier.is_some_and(|text| summarize::is_handoff(&text)) || facts::of(work, &|_| false).hands_over()
+    earlier.is_some_and(|text| summarize::is_handoff(&text)) || facts::hands_over(work)
 }
 
 /// Per cent of a summary of `budget` tokens that standing instructions may take: their share is one of the whole view.
@@ -254,7 +284,7 @@ pub fn reserve(work: &Work<'_>, options: &Options, budget: u64, leaving: &[usize
     let most = part(budget, options.summary_share).min(most(options).unwrap_or(u64::MAX));
     let leaving: HashSet<usize> = leaving.iter().copied().collect();
     let stays = |at: usize| work.items[at].atom.is_none_or(|atom| !leaving.contains(&atom));
-    let rules = rules(work, stays);
+    let rules = rules(work, &options.style, stays);
     let count = |text: &str| work.counter.tokenizer().count(text);
     let previous = work
         .summary_item
@@ -290,120 +320,14 @@ fn place(work: &Work<'_>) -> usize {
     (0..work.items.len()).find(movable).unwrap_or(work.items.len())
 }
 
-/// The time of each item: its own; without one that of its neighbours, where those on both sides are of one day.
-fn days<'w>(work: &'w Work<'_>) -> Vec<Option<&'w str>> {
-    let own: Vec<Option<&str>> = (0..work.items.len())
-        .map(|at| {
-            work.original(at)
-                .and_then(|message| message.timestamp)
-                .and_then(plain)
-        })
-        .collect();
-    let day = |time: &'w str| time.get(..10);
-    let mut days = own.clone();
-    let mut before: Option<usize> = None;
-    for at in 0..own.len() {
-        let Some(time) = own[at] else { continue };
-        if let Some(before) = before
-            && own[before].and_then(day) == day(time)
-        {
-            days[before + 1..at].fill(own[before]);
-        }
-        before = Some(at);
+/// The style of a further record: rules that are given stand already where a record before has them.
+fn unsaid(style: &Style, stands: &str) -> Style {
+    let mut style = style.clone();
+    if let Instructions::Given(rules) = &mut style.instructions {
+        rules.retain(|rule| match rule {
+            Rule::Sentence(text) => !stands.contains(text.trim()),
+            Rule::Message(_) => true,
+        });
     }
-    days
-}
-
-fn source<'w>(work: &'w Work<'_>, at: usize, time: Option<&'w str>) -> Option<Source<'w>> {
-    let message = work.original(at)?;
-    let text = text(&message);
-    Some(Source {
-        id: work.id(at).into(),
-        role: message.role(),
-        tool: (message.role() == Role::Tool).then(|| work.tool(at)),
-        timestamp: time,
-        text,
-    })
-}
-
-/// A string's inside where it has no escapes: times have none.
-fn plain(raw: &[u8]) -> Option<&str> {
-    let inner = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    std::str::from_utf8(inner).ok()
-}
-
-/// What a message says: media as marks, a result without its middle.
-pub(in crate::filter) fn text<'m>(message: &Message<'m>) -> Cow<'m, str> {
-    let text = whole_text(message);
-    if message.role() == Role::Tool {
-        return Cow::Owned(looked_at(&text).into_owned());
-    }
-    text
-}
-
-/// All that a message says: media as marks.
-pub(in crate::filter) fn whole_text<'m>(message: &Message<'m>) -> Cow<'m, str> {
-    let mut text = message.text();
-    let media = message.parts().into_iter().filter_map(|part| match part {
-        Part::Other(kind, _) => Some(format!(" [{}: ]", kind.split('_').next().unwrap_or("part"))),
-        Part::Text(_) => None,
-    });
-    let media: String = media.collect();
-    if !media.is_empty() {
-        text.to_mut().push_str(&media);
-    }
-    text
-}
-
-/// What of a tool's result is looked at: head and tail of a long one, and no marks.
-pub fn looked_at(text: &str) -> Cow<'_, str> {
-    let short = shorten(text, LOOKED_AT).map_or(Cow::Borrowed(text), Cow::Owned);
-    if !short.contains(mark::BEGINNING) {
-        return short;
-    }
-    let kept: Vec<&str> = short.lines().filter(|line| !mark::is_mark(line)).collect();
-    Cow::Owned(kept.join("\n"))
-}
-
-/// The limit of what is looked at in a result.
-const LOOKED_AT: Limit = Limit {
-    bytes: 10_240,
-    lines: 256,
-};
-
-/// What may hold standing instructions: users, system and developer messages of the log that the view does not show
-/// afterwards.
-pub(in crate::filter) fn rules<'w>(work: &'w Work<'_>, stays: impl Fn(usize) -> bool) -> Vec<Source<'w>> {
-    let shown: HashSet<usize> = work
-        .view
-        .items
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| stays(*at))
-        .filter_map(|(_, item)| match item {
-            Item::Line(index) | Item::Edited(index, _) => Some(*index),
-            Item::Inserted(_) | Item::Summary(_) => None,
-        })
-        .collect();
-    let session = work.session;
-    let speaks = |index: &usize| {
-        matches!(session.class(*index), Class::Message(traits)
-            if matches!(traits.role, Role::User | Role::System | Role::Developer))
-    };
-    let lines = (0..session.len())
-        .filter(|index| !shown.contains(index))
-        .filter(speaks);
-    lines
-        .filter_map(|index| {
-            let record = session.record(index);
-            let message = record.message()?;
-            Some(Source {
-                id: work.line_id(index, message).into(),
-                role: message.role(),
-                tool: None,
-                timestamp: message.timestamp.and_then(plain),
-                text: message.text(),
-            })
-        })
-        .collect()
+    style
 }

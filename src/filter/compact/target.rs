@@ -3,6 +3,11 @@
 use super::when::{Goal, Measures};
 use super::work::Work;
 
+/// A share of this, per mille.
+pub fn part(whole: u64, share: u64) -> u64 {
+    u64::try_from(u128::from(whole) * u128::from(share) / 1000).unwrap_or(u64::MAX)
+}
+
 /// What is to be reached.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Target {

@@ -119,6 +119,7 @@ fn sum_up(work: &Work<'_>, choice: &mut Choice, options: &Options, limit: Option
         room: options.summary_budget.unwrap_or(most),
         whole: None,
         must_shrink: true,
+        further: false,
     };
     let mut found = made(work, &options.style, &span);
     while let (Some((summary, tokens)), Some((_, most))) = (&found, limit) {

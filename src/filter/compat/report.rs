@@ -4,7 +4,7 @@ use super::super::compact::event::{Fate, Reshaping, Size};
 use super::super::compact::explain::kind;
 use super::super::compact::work::Level;
 use super::super::compact::work::Work;
-use super::super::compact::{AtomReport, Report};
+use super::super::compact::{AtomReport, Prefix, Report};
 use super::choice::Choice;
 use super::history::History;
 use super::way::Way;
@@ -39,7 +39,7 @@ pub(super) fn of(work: &Work<'_>, history: &History<'_>, way: &Way, choice: &Cho
         now,
         summarized: Vec::new(),
         dropped: Vec::new(),
-        unchanged: unchanged(work, &choice.reshaping),
+        prefix: Box::new(prefix(work, &choice.reshaping)),
         reason: None,
     };
     let atoms = work.atoms.iter().map(|atom| atom.items.clone());
@@ -99,12 +99,9 @@ fn digested(history: &History<'_>, choice: &Choice) -> HashSet<usize> {
         .collect()
 }
 
-/// Bytes at the start of the view that are as they were.
-fn unchanged(work: &Work<'_>, reshaping: &Reshaping) -> u64 {
-    let summary = reshaping.summary.as_ref().map(|summary| summary.before);
+/// What is as it was up to the first change.
+fn prefix(work: &Work<'_>, reshaping: &Reshaping) -> Prefix {
     let inserts = reshaping.inserts.iter().map(|(at, _)| *at);
-    let end = summary.into_iter().chain(inserts).min().unwrap_or(usize::MAX);
-    let same = |at: &usize| *at < end && reshaping.fates[*at] == Fate::Stays;
-    let bytes = |at: usize| work.view.items[at].body(work.session).len() as u64 + 1;
-    (0..work.items.len()).take_while(same).map(bytes).sum()
+    let same = |at: usize| reshaping.fates[at] == Fate::Stays;
+    Prefix::until(work, reshaping.summary.as_ref(), inserts, same)
 }

@@ -192,7 +192,7 @@ pub fn finish(
         now,
         ..draft.report.clone()
     };
-    if !options.gains(was.tokens, now.tokens) {
+    if !options.gains(was.tokens, now.tokens, || 0) {
         report.reason = Some(NO_GAIN.to_string());
         return Ok(Outcome {
             plan: Plan::Nothing(NO_GAIN.to_string()),

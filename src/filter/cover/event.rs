@@ -1,6 +1,6 @@
 //! The `summary` event, and the proof that it takes out of view what it covers and nothing else.
 
-use super::super::compact::event::Size;
+use super::super::compact::event::{Size, write_sizes};
 use super::super::compact::work::{Work, summary_cost};
 use super::super::{Plan, Stamp};
 use super::ground::Ground;
@@ -66,11 +66,7 @@ pub(super) fn plan(
         if let Some(role) = &options.style.role {
             event.text("as", role);
         }
-        let size = |size: &Size| format!("{{\"messages\":{},\"tokens\":{}}}", size.messages, size.tokens);
-        event
-            .text("tokenizer", work.counter.tokenizer().name())
-            .raw("was", size(&was))
-            .raw("now", size(&now));
+        write_sizes(&mut event, work.counter.tokenizer().name(), &was, &now);
         event.finish()
     };
     for ends in ranges(session, ground, written.items) {
@@ -152,12 +148,7 @@ fn name_ends(session: &Session, ends: [usize; 2], event: &mut ObjectBuilder) {
             .position(|line| *line == ends[end])
             .map_or(1, |at| at + 1)
     });
-    let mut raw = vec![b'['];
-    json::push_text(&mut raw, &ids[0]);
-    raw.push(b',');
-    json::push_text(&mut raw, &ids[1]);
-    raw.push(b']');
-    event.raw("covers", raw);
+    event.raw("covers", json::texts(&ids));
     if nth != [1, 1] {
         event.raw("nth", format!("[{},{}]", nth[0], nth[1]));
     }

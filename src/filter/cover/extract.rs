@@ -48,6 +48,7 @@ pub fn extract(
         room: budget + summary_cost(counter, ""),
         whole: Some(options.budget.unwrap_or(chosen.budget)),
         must_shrink: true,
+        further: false,
     };
     let found = made(&work, &options.style, &span);
     // What is due has one in any case; a policy cuts the one that is too long for it.

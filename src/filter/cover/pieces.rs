@@ -3,7 +3,7 @@
 //! be, each with a mark in its middle.
 
 use super::super::compact::shorten::{Limit, shorten};
-use super::super::compact::summary::whole_text;
+use super::super::compact::sources::whole_text;
 use super::super::compact::work::Work;
 use super::super::summarize::sentence_ranges;
 use crate::format::penguiflow;

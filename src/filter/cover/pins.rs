@@ -1,6 +1,7 @@
 //! Standing instructions beside a summary that somebody else writes: they stay word for word, whatever that says.
 
-use super::super::compact::summary::{rules, share};
+use super::super::compact::sources::rules;
+use super::super::compact::summary::share;
 use super::super::compact::work::Work;
 use super::super::summarize::{self, Failure, Instruction, Style};
 use super::Options;
@@ -15,7 +16,7 @@ pub(super) fn pins(
     previous: Option<&str>,
     options: &Options,
 ) -> Result<Vec<Instruction>> {
-    let rules = rules(work, stays);
+    let rules = rules(work, &options.style, stays);
     let wanted = summarize::Options {
         style: Style {
             instruction_share: share,

@@ -130,8 +130,8 @@ impl Request {
         let mut line = ObjectBuilder::default();
         line.text("schema", "convo.summary-request/1")
             .text("session", &self.session)
-            .raw("covers", texts(self.covers.iter()))
-            .raw("ids", texts(self.ids.iter()))
+            .raw("covers", json::texts(&self.covers))
+            .raw("ids", json::texts(&self.ids))
             .text("sha256", &self.sha256);
         match previous {
             Some(text) => line.text("previous_summary", text),
@@ -140,9 +140,9 @@ impl Request {
         line.raw("budget", self.budget.to_string())
             .text("tokenizer", &self.tokenizer)
             .raw("chunk", format!("[{},{}]", piece + 1, self.pieces.len()))
-            .raw("pins", texts(self.pins.iter().map(|pin| &pin.text)))
+            .raw("pins", json::texts(self.pins.iter().map(|pin| &pin.text)))
             .text("instructions", &self.prompt)
-            .raw("messages", array(&self.pieces[piece]));
+            .raw("messages", json::array(&self.pieces[piece]));
         line.finish()
     }
 }
@@ -155,16 +155,3 @@ pub(super) const SEAM: u64 = 1;
 
 /// Fewest tokens of messages that a piece is worth.
 const FEWEST: u64 = 32;
-
-fn texts<'t>(texts: impl Iterator<Item = &'t String>) -> Vec<u8> {
-    let one = |text: &String| {
-        let mut raw = Vec::new();
-        json::push_text(&mut raw, text);
-        raw
-    };
-    array(&texts.map(one).collect::<Vec<_>>())
-}
-
-fn array(elements: &[Vec<u8>]) -> Vec<u8> {
-    [b"[", elements.join(&b',').as_slice(), b"]"].concat()
-}

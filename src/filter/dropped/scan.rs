@@ -1,6 +1,7 @@
 //! Paths, addresses, dates, figures and identifiers in a text, by the form of its words.
 
 use super::Kind;
+use crate::filter::summarize::MONTHS;
 
 /// Words behind a number that make a figure of it.
 const UNITS: [&str; 44] = [
@@ -8,21 +9,6 @@ const UNITS: [&str; 44] = [
     "days", "week", "weeks", "month", "months", "year", "years", "b", "kb", "mb", "gb", "tb", "kib", "mib",
     "gib", "bytes", "token", "tokens", "line", "lines", "file", "files", "test", "tests", "times", "percent",
     "usd", "eur", "dollars", "euros", "requests",
-];
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
 ];
 
 /// Characters around a word that are not part of it.

@@ -1,7 +1,7 @@
 //! The block of standing instructions in a summary. Each of its lines names who said it: a summary may be shown under the role of a
 //! system message, and what a user said is not to rise to that.
 
-use super::frame::{Head, joined, role_of, speaker};
+use super::frame::{Head, joined, records, role_of, speaker};
 use super::handoff::Heading;
 use crate::model::message::Role;
 
@@ -55,15 +55,16 @@ impl Instruction {
         let speaker = speaker(role, None);
         let lines = text.split('\n');
         let lines: Vec<&str> = lines
-            .map(|line| line.strip_prefix(&speaker).unwrap_or(line))
+            .map(|line| line.strip_prefix(&*speaker).unwrap_or(line))
             .collect();
         Instruction::new(Some(role), &lines.join("\n"))
     }
 }
 
-/// Whether a line would begin a block where one may stand.
+/// Whether a line would begin a block where one may stand, or a record.
 pub(super) fn is_heading(line: &str) -> bool {
-    [HEADING, UNNAMED].contains(&line.trim()) || Heading::of(line.trim()).is_some()
+    let line = line.trim();
+    [HEADING, UNNAMED].contains(&line) || Heading::of(line).is_some() || Head::read(line).is_some()
 }
 
 /// The block of these instructions.
@@ -97,17 +98,20 @@ pub(super) fn split(text: &str) -> Option<(Vec<Instruction>, &str)> {
     Some((instructions.collect(), rest))
 }
 
-/// A summary without its block of standing instructions.
+/// A summary without its blocks of standing instructions.
 pub(in crate::filter) fn without_instructions(summary: &str) -> String {
-    let end = match summary.lines().next().and_then(Head::read) {
-        Some(_) => summary.find('\n').map_or(summary.len(), |at| at + 1),
-        None => 0,
+    let without = |record: &str| {
+        let end = match record.lines().next().and_then(Head::read) {
+            Some(_) => record.find('\n').map_or(record.len(), |at| at + 1),
+            None => 0,
+        };
+        let (head, rest) = record.split_at(end);
+        match split(rest) {
+            Some((_, rest)) => format!("{head}{}", rest.trim_start_matches('\n')),
+            None => record.to_string(),
+        }
     };
-    let (head, rest) = summary.split_at(end);
-    match split(rest) {
-        Some((_, rest)) => format!("{head}{}", rest.trim_start_matches('\n')),
-        None => summary.to_string(),
-    }
+    records(summary).into_iter().map(without).collect()
 }
 
 /// A text by somebody else without the lines that would begin a block: only what was said is an instruction. One of nothing else stays.

@@ -2,9 +2,9 @@
 //! adds is halved each time a chosen unit contains it, so that the choice covers the session instead of
 //! repeating its favourite words.
 
-use super::prior::Prior;
+use super::reader::read_all;
 use super::terms::for_each_term;
-use super::weight::weight;
+use super::weight::{weight, weights};
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 
@@ -13,8 +13,8 @@ use std::collections::{BinaryHeap, HashMap};
 pub struct Candidate<'a> {
     /// Its words.
     pub text: &'a str,
-    /// What it is worth beside them.
-    pub prior: Prior,
+    /// What it is worth beside them: [`Prior::product`](super::Prior::product).
+    pub prior: u64,
     /// What it costs; 0 counts as 1.
     pub tokens: u64,
 }
@@ -26,7 +26,7 @@ pub struct Candidate<'a> {
 /// over gains as they were gives the same choice when what has fallen is put back: the work is in proportion to
 /// the terms of all units and the logarithm of their number.
 pub fn choose(units: &[Candidate<'_>], budget: u64) -> Vec<usize> {
-    Choosing::among(units).choose(budget, Fading::Half)
+    Choosing::among(units.to_vec()).choose(budget, Fading::Half)
 }
 
 /// How much a term is worth that a chosen unit has already.
@@ -57,37 +57,48 @@ const MOST_REPEATS: u32 = 16;
 
 /// What is chosen from, its terms read: for who asks with more than one budget.
 pub(super) struct Choosing<'u> {
-    units: &'u [Candidate<'u>],
+    units: Vec<Candidate<'u>>,
     terms: Terms,
 }
 
 impl<'u> Choosing<'u> {
     /// Reads the terms of the units.
-    pub fn among(units: &'u [Candidate<'u>]) -> Choosing<'u> {
+    pub fn among(units: Vec<Candidate<'u>>) -> Choosing<'u> {
         Choosing {
-            terms: Terms::of(units.iter().map(|unit| unit.text)),
+            terms: Terms::of(&units),
             units,
         }
     }
 
     /// The choice under a budget.
     pub fn choose(&self, budget: u64, fading: Fading) -> Vec<usize> {
-        self.choose_for(&[], budget, fading)
+        let mut choice = self.begin(&[], budget, fading);
+        choice.go_on(budget);
+        choice.chosen
     }
 
     /// The same for questions: half of the budget goes by them, the rest as without.
     pub fn choose_for(&self, questions: &[String], budget: u64, fading: Fading) -> Vec<usize> {
+        let mut choice = self.begin(questions, budget, fading);
+        choice.go_on(choice.left(budget));
+        choice.chosen
+    }
+
+    /// A choice with what answers the questions within half of the budget.
+    pub fn begin(&self, questions: &[String], budget: u64, fading: Fading) -> Choice<'_> {
         let mut now = Now {
             worth: self.terms.worth.clone(),
             sums: self.terms.sums.clone(),
             repeats: vec![0; self.terms.worth.len()],
             fading,
         };
-        let mut chosen = self.answering(questions, budget / 2);
+        let chosen = self.answering(questions, budget / 2);
         chosen.iter().for_each(|unit| now.take(&self.terms, *unit));
-        let spent: u64 = chosen.iter().map(|unit| self.units[*unit].tokens).sum();
-        taken(self.units, &self.terms, &mut now, (budget - spent, &mut chosen));
-        chosen
+        Choice {
+            choosing: self,
+            now,
+            chosen,
+        }
     }
 
     /// The units that have most of the words of the questions, rare ones before others: BM25 (Robertson), and half of the score of
@@ -103,7 +114,7 @@ impl<'u> Choosing<'u> {
             return Vec::new();
         }
         let mut found: Vec<(HashMap<String, u64>, u64)> = Vec::with_capacity(self.units.len());
-        for unit in self.units {
+        for unit in &self.units {
             let (mut own, mut all) = (HashMap::new(), 0);
             for_each_term(unit.text, |term| {
                 all += 1;
@@ -147,49 +158,67 @@ impl<'u> Choosing<'u> {
     }
 }
 
-/// Chooses more than what is chosen already.
-fn taken(units: &[Candidate<'_>], terms: &Terms, now: &mut Now, (budget, chosen): (u64, &mut Vec<usize>)) {
-    let mut open = vec![true; units.len()];
-    chosen.iter().for_each(|unit| open[*unit] = false);
-    let cheapest = units.iter().map(|unit| unit.tokens).min().unwrap_or(0);
-    let entry = |unit: usize, sum: u64| {
-        let mut entry = Entry {
-            density: 0.0,
-            prior: units[unit].prior.product(),
-            sum,
-            tokens: u32::try_from(units[unit].tokens.max(1)).unwrap_or(u32::MAX),
-            unit: unit as u32,
+/// A choice that can go on.
+pub(super) struct Choice<'c> {
+    choosing: &'c Choosing<'c>,
+    now: Now,
+    /// The units, in the order of choosing.
+    pub chosen: Vec<usize>,
+}
+
+impl Choice<'_> {
+    /// What is left of a budget.
+    pub fn left(&self, budget: u64) -> u64 {
+        let spent = self.chosen.iter().map(|unit| self.choosing.units[*unit].tokens);
+        budget.saturating_sub(spent.sum())
+    }
+
+    /// Chooses more, within so many tokens; whether there was any.
+    pub fn go_on(&mut self, mut rest: u64) -> bool {
+        let (units, before) = (&self.choosing.units, self.chosen.len());
+        let mut open = vec![true; units.len()];
+        self.chosen.iter().for_each(|unit| open[*unit] = false);
+        let cheapest = units.iter().map(|unit| unit.tokens).min().unwrap_or(0);
+        let entry = |unit: usize, sum: u64| {
+            let mut entry = Entry {
+                density: 0.0,
+                prior: units[unit].prior,
+                sum,
+                tokens: u32::try_from(units[unit].tokens.max(1)).unwrap_or(u32::MAX),
+                unit: unit as u32,
+            };
+            entry.density = entry.gain() as f64 / f64::from(entry.tokens);
+            entry
         };
-        entry.density = entry.gain() as f64 / f64::from(entry.tokens);
-        entry
-    };
-    let mut rest = budget;
-    let mut heap: BinaryHeap<Entry> = now
-        .sums
-        .iter()
-        .enumerate()
-        .filter(|(unit, _)| open[*unit] && units[*unit].tokens <= rest)
-        .map(|(unit, sum)| entry(unit, *sum))
-        .collect();
-    while let Some(best) = heap.pop() {
-        // What does not fit never will: it is set aside before anybody asks what it is worth by now.
-        let unit = best.unit as usize;
-        if units[unit].tokens > rest {
-            continue;
-        }
-        let sum = now.sums[unit];
-        if sum < best.sum {
-            heap.push(entry(unit, sum));
-        } else if best.gain() == 0 {
-            break;
-        } else {
-            rest -= units[unit].tokens;
-            chosen.push(unit);
-            if rest < cheapest {
-                break;
+        let mut heap: BinaryHeap<Entry> = self
+            .now
+            .sums
+            .iter()
+            .enumerate()
+            .filter(|(unit, sum)| **sum > 0 && open[*unit] && units[*unit].tokens <= rest)
+            .map(|(unit, sum)| entry(unit, *sum))
+            .collect();
+        while let Some(best) = heap.pop() {
+            // What does not fit never will: it is set aside before anybody asks what it is worth by now.
+            let unit = best.unit as usize;
+            if units[unit].tokens > rest {
+                continue;
             }
-            now.take(terms, unit);
+            let sum = self.now.sums[unit];
+            if sum < best.sum {
+                heap.push(entry(unit, sum));
+            } else if best.gain() == 0 {
+                break;
+            } else {
+                rest -= units[unit].tokens;
+                self.chosen.push(unit);
+                self.now.take(&self.choosing.terms, unit);
+                if rest < cheapest {
+                    break;
+                }
+            }
         }
+        self.chosen.len() > before
     }
 }
 
@@ -244,13 +273,52 @@ impl Eq for Entry {}
 /// The distinct terms of all units as numbers, which units have which, and what each unit would add now.
 struct Terms {
     /// Terms of each unit.
-    of: Vec<Vec<u32>>,
-    /// Units that have a term.
-    having: Vec<Vec<u32>>,
+    of: Lists,
+    /// Units that have each term.
+    having: Lists,
     /// What a term is worth at first.
     worth: Vec<u64>,
     /// What the terms of a unit are worth at first, together.
     sums: Vec<u64>,
+}
+
+/// Lists of numbers, one after the other.
+#[derive(Default)]
+struct Lists {
+    all: Vec<u32>,
+    /// Where each ends.
+    ends: Vec<u32>,
+}
+
+impl Lists {
+    fn get(&self, nth: u32) -> &[u32] {
+        let start = nth.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+        &self.all[start as usize..self.ends[nth as usize] as usize]
+    }
+
+    fn len(&self) -> u32 {
+        self.ends.len() as u32
+    }
+
+    /// For each of `count` numbers, in which of these lists it is.
+    fn turned(&self, count: usize) -> Lists {
+        let mut ends = vec![0; count];
+        self.all.iter().for_each(|number| ends[*number as usize] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            // Where it begins, for now.
+            sum += std::mem::replace(end, sum);
+        }
+        let mut all = vec![0; self.all.len()];
+        for list in 0..self.len() {
+            for number in self.get(list) {
+                let next = &mut ends[*number as usize];
+                all[*next as usize] = list;
+                *next += 1;
+            }
+        }
+        Lists { all, ends }
+    }
 }
 
 /// The same in the course of a choice.
@@ -265,41 +333,36 @@ struct Now {
 }
 
 impl Terms {
-    fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Terms {
-        let mut numbers: HashMap<String, u32> = HashMap::new();
-        let mut having: Vec<Vec<u32>> = Vec::new();
-        let mut of = Vec::new();
-        for (unit, text) in texts.enumerate() {
-            let mut own = Vec::new();
-            for_each_term(text, |term| {
-                let known = numbers.get(term).copied();
-                let number = known.unwrap_or_else(|| {
-                    let next = numbers.len() as u32;
-                    numbers.insert(term.to_string(), next);
-                    having.push(Vec::new());
-                    next
-                });
-                let units = &mut having[number as usize];
-                if units.last() != Some(&(unit as u32)) {
-                    units.push(unit as u32);
-                    own.push(number);
+    fn of(units: &[Candidate<'_>]) -> Terms {
+        let bytes = units.iter().map(|unit| unit.text.len()).sum();
+        let (pieces, count) = read_all(
+            (units.len(), bytes),
+            |range, reader| {
+                let (mut all, mut ends) = (Vec::new(), Vec::with_capacity(range.len()));
+                for unit in range {
+                    reader.read(unit, units[unit].text, &mut all);
+                    ends.push(all.len() as u32);
                 }
-            });
-            of.push(own);
+                Lists { all, ends }
+            },
+            |piece, now| piece.all.iter_mut().for_each(|term| *term = now(*term)),
+        );
+        let mut pieces = pieces.into_iter();
+        let mut of = pieces.next().unwrap_or_default();
+        for mut piece in pieces {
+            let before = of.all.len() as u32;
+            of.all.append(&mut piece.all);
+            of.ends.extend(piece.ends.iter().map(|end| end + before));
         }
-        let worth: Vec<u64> = having
-            .iter()
-            .map(|units| weight(of.len() as u64, units.len() as u64))
-            .collect();
-        let sums = of
-            .iter()
-            .map(|own: &Vec<u32>| own.iter().map(|term| worth[*term as usize]).sum())
-            .collect();
+        let having = of.turned(count);
+        let often = (0..count as u32).map(|term| having.get(term).len() as u64);
+        let worth = weights(units.len() as u64, often);
+        let sum = |unit| of.get(unit).iter().map(|term| worth[*term as usize]).sum();
         Terms {
+            sums: (0..of.len()).map(sum).collect(),
             of,
             having,
             worth,
-            sums,
         }
     }
 }
@@ -308,7 +371,7 @@ impl Now {
     /// Lets the terms of a chosen unit fade. A term is worth nothing after some 24 times, so no term is walked more often than
     /// that.
     fn take(&mut self, terms: &Terms, unit: usize) {
-        for term in &terms.of[unit] {
+        for term in terms.of.get(unit as u32) {
             let worth = &mut self.worth[*term as usize];
             self.repeats[*term as usize] += 1;
             let left = self
@@ -317,7 +380,7 @@ impl Now {
             let lost = *worth - left;
             *worth = left;
             if lost > 0 {
-                for other in &terms.having[*term as usize] {
+                for other in terms.having.get(*term) {
                     self.sums[*other as usize] -= lost;
                 }
             }

@@ -3,15 +3,19 @@
 use super::frame::role_of;
 use crate::model::message::Role;
 use jiff::civil::Date;
+use std::borrow::Cow;
+
+/// Counts tokens, on any core.
+pub type Count<'c> = &'c (dyn Fn(&str) -> u64 + Sync);
 
 /// One thing that was said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct Entry<'a> {
     /// Who speaks; none where an earlier summary does not say.
     pub role: Option<Role>,
     /// What stands before the text: `user: `, `tool read_file: `, or nothing.
-    pub speaker: String,
-    pub text: String,
+    pub speaker: Cow<'a, str>,
+    pub text: Cow<'a, str>,
     pub day: Option<Date>,
     /// Which part of what was said it is.
     pub part: Option<Part>,
@@ -28,7 +32,7 @@ pub(super) struct Part {
     pub begins_line: bool,
 }
 
-impl Entry {
+impl Entry<'_> {
     /// Its line, without its day.
     pub fn line(&self) -> String {
         format!("{}{}", self.speaker, self.text)
@@ -63,7 +67,7 @@ pub(super) fn write_lines(out: &mut String, before: &str, text: &str) {
 }
 
 /// Takes a line apart: who speaks, and what is said.
-pub(super) fn entry(line: &str, day: Option<Date>) -> Entry {
+pub(super) fn entry(line: &str, day: Option<Date>) -> Entry<'static> {
     let (role, length) = match line.split_once(": ") {
         Some((speaker, text)) if !text.trim().is_empty() => (role_of(speaker), speaker.len() + 2),
         _ => (None, 0),
@@ -71,8 +75,8 @@ pub(super) fn entry(line: &str, day: Option<Date>) -> Entry {
     let (speaker, text) = line.split_at(if role.is_some() { length } else { 0 });
     Entry {
         role,
-        speaker: speaker.to_string(),
-        text: text.to_string(),
+        speaker: Cow::Owned(speaker.to_string()),
+        text: Cow::Owned(text.to_string()),
         day,
         part: None,
     }

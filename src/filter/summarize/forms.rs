@@ -2,7 +2,8 @@
 //! word with that ending.
 
 use super::instructions::Sentence;
-use super::vocabulary::{NOT_FORBIDDEN, ONE_OFF, is_in};
+use super::marks::{DUTY, OF_THINGS, ONCE, PERSON};
+use super::vocabulary::{NOT_FORBIDDEN, is_in};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -41,14 +42,7 @@ impl Patterns {
 static BEGINNINGS: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(include_str!("rules_begin.txt")));
 
 /// What is said of all things of a kind, or of one for good: nobody is its subject.
-static DUTIES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(include_str!("rules_of_things.txt")));
-
-/// Whose doings are told and not ruled.
-const PEOPLE: &[&str] = &[
-    "i", "i'm", "i've", "he", "she", "they", "we", "it", "that", "this", "there", "you", "who", "what",
-    "why", "how", "where", "when", "if", "my", "his", "her", "somebody", "someone", "says", "said", "told",
-    "states",
-];
+static DUTIES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(OF_THINGS));
 
 /// Verbs of form: what they are done to in the plural, they are done to always.
 const OF_FORM: &[&str] = &[
@@ -94,12 +88,12 @@ static SMALL_TALK: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(include_st
 impl Sentence {
     /// Whether it is small talk and sets no rule, whatever it sounds like.
     pub(super) fn is_small_talk(&self, start: usize) -> bool {
-        !self.phrase() && SMALL_TALK.begin_at(self, start)
+        SMALL_TALK.begin_at(self, start) && !self.phrase()
     }
 
     /// Whether one of the forms is there, from its first word of weight on.
     pub(super) fn has_form(&self, start: usize) -> bool {
-        if self.words.iter().any(|word| is_in(ONE_OFF, &word.text)) {
+        if self.has(ONCE) {
             return false;
         }
         BEGINNINGS.begin_at(self, start)
@@ -109,9 +103,12 @@ impl Sentence {
     }
 
     fn is_duty(&self, start: usize) -> bool {
-        let subject = (start..self.words.len().min(start + 8)).take_while(|at| !is_in(PEOPLE, self.at(*at)));
+        let subject = (start..self.words.len().min(start + 8)).take_while(|at| !self.is(PERSON, *at));
         // The first word is of the subject.
-        subject.skip(1).any(|at| DUTIES.begin_at(self, at)) && !is_in(PEOPLE, self.at(start))
+        self.has(DUTY)
+            && subject
+                .skip(1)
+                .any(|at| self.is(DUTY, at) && DUTIES.begin_at(self, at))
     }
 
     /// `name branches after the ticket`: plural, and no article.

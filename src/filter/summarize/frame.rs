@@ -3,6 +3,7 @@
 use super::dates;
 use crate::model::message::Role;
 use jiff::civil::Date;
+use std::borrow::Cow;
 
 /// What the first line says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,6 +58,27 @@ impl Head {
     }
 }
 
+/// The records of a summary, each from its first line on. One that is not ours is one record, whatever it says.
+pub(super) fn records(summary: &str) -> Vec<&str> {
+    let begins = |line: &str| Head::read(line.trim_end_matches('\n')).is_some();
+    let mut starts = vec![0];
+    if summary.split_inclusive('\n').next().is_some_and(begins) {
+        let mut at = 0;
+        for line in summary.split_inclusive('\n') {
+            if at > 0 && begins(line) {
+                starts.push(at);
+            }
+            at += line.len();
+        }
+    }
+    let ends = starts.iter().skip(1).copied().chain([summary.len()]);
+    starts
+        .iter()
+        .zip(ends)
+        .map(|(start, end)| &summary[*start..end])
+        .collect()
+}
+
 /// The lines with their further lines, and whether an empty one stands before.
 pub(super) fn joined<'l>(lines: impl Iterator<Item = &'l str>, indented: bool) -> Vec<(bool, String)> {
     let mut found: Vec<(bool, String)> = Vec::new();
@@ -80,15 +102,16 @@ pub(super) fn joined<'l>(lines: impl Iterator<Item = &'l str>, indented: bool) -
 }
 
 /// What stands before what this role says, and whose result a tool's is.
-pub(super) fn speaker(role: Role, tool: Option<&str>) -> String {
-    let name = match role {
-        Role::Other => "other",
-        known => known.name(),
-    };
-    match tool.filter(|tool| role == Role::Tool && is_plain(tool)) {
-        Some(tool) => format!("{name} {tool}: "),
-        None => format!("{name}: "),
-    }
+pub(super) fn speaker(role: Role, tool: Option<&str>) -> Cow<'static, str> {
+    Cow::Borrowed(match (role, tool.filter(|tool| is_plain(tool))) {
+        (Role::Tool, Some(tool)) => return Cow::Owned(format!("tool {tool}: ")),
+        (Role::Tool, None) => "tool: ",
+        (Role::User, _) => "user: ",
+        (Role::Assistant, _) => "assistant: ",
+        (Role::System, _) => "system: ",
+        (Role::Developer, _) => "developer: ",
+        (Role::Other, _) => "other: ",
+    })
 }
 
 /// Whether a tool's name can stand in a line without being taken for something else.

@@ -1,7 +1,9 @@
 //! Which sentences are standing instructions: rules set once that hold from then on. They are what a summary
 //! loses first, so they are kept word for word. Known by their form alone, in English; no meaning is judged.
 
-use super::vocabulary::{CUES, FORM_VERBS, IMPERATIVES, MANNERS, NOT_KEPT, NOT_ORDERED, ONE_OFF, is_in};
+use super::marks::{CUE, HERE, IMPERATIVE, LASTING, ONCE, PHRASE, marks};
+use super::vocabulary::{FORM_VERBS, MANNERS, NOT_KEPT, NOT_ORDERED, is_in};
+use std::ops::Range;
 
 /// Most characters of an instruction: nobody sets a rule in more, and the work stays bounded.
 const LONGEST: usize = 400;
@@ -12,19 +14,7 @@ const LONGEST: usize = 400;
 /// `write in ...`), one when it speaks of what the reader does (`your replies`, `show me`), half a one for a word
 /// such as `every` or `must`.
 pub fn strength(sentence: &str) -> Option<u32> {
-    if sentence.chars().nth(LONGEST).is_some() {
-        return None;
-    }
-    let sentence = Sentence::read(sentence);
-    if sentence.is_small_talk(sentence.opening(0)) {
-        return None;
-    }
-    let form = sentence.form()?;
-    let opening = if form == Form::Order { 4 } else { 0 };
-    let reader = if sentence.speaks_of_the_reader() { 2 } else { 0 };
-    let firm = ["never", "always", "don't", "every", "only", "exact", "must"];
-    let firm = u32::from(sentence.words.iter().any(|word| is_in(&firm, &word.text)));
-    Some(opening + reader + firm)
+    Sentence::of(sentence)?.strength()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,15 +27,21 @@ enum Form {
 
 /// A word of a sentence.
 pub(super) struct Word {
-    /// In lower case, apostrophes straight, hyphens kept.
-    pub text: String,
+    /// Where it lies.
+    range: Range<usize>,
     /// Whether a comma, semicolon, colon, dash or bracket stands before it.
     pub fresh: bool,
+    /// What it is known as.
+    marks: u16,
 }
 
 /// A sentence in its words.
 pub(super) struct Sentence {
+    /// The words, one after the other, in lower case, apostrophes straight, hyphens kept.
+    text: String,
     pub words: Vec<Word>,
+    /// What its words are known as.
+    marks: u16,
     question: bool,
 }
 
@@ -53,34 +49,86 @@ pub(super) struct Sentence {
 const OWN: [&str; 7] = ["i", "i'm", "i've", "my", "we", "we're", "our"];
 
 impl Sentence {
+    /// Of a text, unless it is too long for an instruction.
+    pub(super) fn of(text: &str) -> Option<Sentence> {
+        let is_long = text.len() > LONGEST && text.chars().nth(LONGEST).is_some();
+        (!is_long).then(|| Sentence::read(text))
+    }
+
+    /// See [`strength`].
+    pub(super) fn strength(&self) -> Option<u32> {
+        if self.is_small_talk(self.opening(0)) {
+            return None;
+        }
+        let form = self.form()?;
+        let opening = if form == Form::Order { 4 } else { 0 };
+        let reader = if self.speaks_of_the_reader() { 2 } else { 0 };
+        let firm = ["never", "always", "don't", "every", "only", "exact", "must"];
+        Some(opening + reader + u32::from(self.has_any(&firm)))
+    }
+
     pub(super) fn read(text: &str) -> Sentence {
-        let mut words: Vec<Word> = Vec::new();
+        let mut sentence = Sentence {
+            text: String::with_capacity(text.len()),
+            words: Vec::with_capacity(text.len() / 5),
+            marks: 0,
+            question: text
+                .trim_end_matches(|c: char| !c.is_alphanumeric() && c != '?')
+                .ends_with('?'),
+        };
         let (mut inside, mut fresh) = (false, false);
         for c in text.chars() {
             let c = if c == '\u{2019}' { '\'' } else { c };
             let belongs = c.is_alphanumeric() || c == '_' || (inside && matches!(c, '\'' | '-'));
-            if !belongs {
-                fresh |= matches!(c, ',' | ';' | ':' | '(' | '\u{2014}' | '\u{2013}');
-            } else if let Some(word) = words.last_mut().filter(|_| inside) {
-                word.text.extend(c.to_lowercase());
-            } else {
-                words.push(Word {
-                    text: c.to_lowercase().collect(),
-                    fresh,
+            if belongs && !inside {
+                sentence.end_word();
+                let start = sentence.text.len();
+                sentence.words.push(Word {
+                    range: start..start,
+                    fresh: std::mem::take(&mut fresh),
+                    marks: 0,
                 });
-                fresh = false;
+            }
+            if belongs {
+                sentence.text.extend(c.to_lowercase());
+            } else {
+                fresh |= matches!(c, ',' | ';' | ':' | '(' | '\u{2014}' | '\u{2013}');
             }
             inside = belongs;
         }
-        let question = text
-            .trim_end_matches(|c: char| !c.is_alphanumeric() && c != '?')
-            .ends_with('?');
-        Sentence { words, question }
+        sentence.end_word();
+        sentence
+    }
+
+    fn end_word(&mut self) {
+        if let Some(word) = self.words.last_mut() {
+            word.range.end = self.text.len();
+            word.marks = marks(&self.text[word.range.clone()]);
+            self.marks |= word.marks;
+        }
     }
 
     /// The word there; empty behind the end.
     pub fn at(&self, index: usize) -> &str {
-        self.words.get(index).map_or("", |word| &word.text)
+        self.words
+            .get(index)
+            .map_or("", |word| &self.text[word.range.clone()])
+    }
+
+    /// Whether the word there is known as this.
+    pub fn is(&self, mark: u16, index: usize) -> bool {
+        self.words.get(index).is_some_and(|word| word.marks & mark > 0)
+    }
+
+    /// Whether any of its words is known as this.
+    pub fn has(&self, mark: u16) -> bool {
+        self.marks & mark > 0
+    }
+
+    /// The words that are known as this.
+    pub fn all(&self, mark: u16) -> impl Iterator<Item = usize> {
+        let end = if self.has(mark) { self.words.len() } else { 0 };
+        (0..end).filter(move |at| self.is(mark, *at))
     }
 
     /// Whether these words stand there, one after the other.
@@ -97,7 +145,7 @@ impl Sentence {
     }
 
     pub fn has_any(&self, list: &[&str]) -> bool {
-        self.words.iter().any(|word| is_in(list, &word.text))
+        (0..self.words.len()).any(|at| is_in(list, self.at(at)))
     }
 
     fn form(&self) -> Option<Form> {
@@ -114,16 +162,19 @@ impl Sentence {
         if order {
             return Some(Form::Order);
         }
-        let commands = is_in(IMPERATIVES, self.at(start));
+        let commands = self.is(IMPERATIVE, start);
         let later = (start + 1..self.words.len()).any(|at| {
             let fresh = self.words[at].fresh;
-            let joined = matches!(self.at(at - 1), "and" | "but" | "so" | "please" | "also");
+            let joined = || matches!(self.at(at - 1), "and" | "but" | "so" | "please" | "also");
+            let begins = fresh || commands && joined();
+            if !begins {
+                return false;
+            }
             let from = self.opening(at);
-            (fresh || (joined && commands))
-                && (self.order(from)
-                    || self.wish(from)
-                    || self.manner_within(from)
-                    || fresh && self.all_of_the_readers(from))
+            self.order(from)
+                || self.wish(from)
+                || self.manner_within(from)
+                || fresh && self.all_of_the_readers(from)
         });
         (later || self.wish(start) || self.duty(start) || self.ban(start)).then_some(Form::Wish)
     }
@@ -138,7 +189,7 @@ impl Sentence {
             at += 1;
         }
         // Adverbs of manner stand before their verb: "clearly state".
-        if self.at(at).len() > 4 && self.at(at).ends_with("ly") && is_in(IMPERATIVES, self.at(at + 1)) {
+        if self.at(at).len() > 4 && self.at(at).ends_with("ly") && self.is(IMPERATIVE, at + 1) {
             return at + 1;
         }
         // List markers and numbers are no words of the sentence.
@@ -154,13 +205,13 @@ impl Sentence {
         match self.at(at) {
             // A past tense tells what somebody did: "never looked back".
             "always" | "never" => {
-                let past = next.len() > 4 && next.ends_with("ed") && !is_in(IMPERATIVES, next);
+                let past = next.len() > 4 && next.ends_with("ed") && marks(next) & IMPERATIVE == 0;
                 !next.is_empty() && !past && !is_in(NOT_ORDERED, next)
             }
             "don't" | "dont" => {
                 let next = if next == "ever" { self.at(at + 2) } else { next };
                 // Reminders are of one thing.
-                let reminds = next == "forget" && !self.has_any(CUES);
+                let reminds = next == "forget" && !self.has(CUE);
                 !next.is_empty() && !reminds && !is_in(NOT_ORDERED, next)
             }
             "do" => next == "not" && !self.at(at + 2).is_empty() && !is_in(NOT_ORDERED, self.at(at + 2)),
@@ -174,12 +225,10 @@ impl Sentence {
                 !next.is_empty() && !alone && !is_in(NOT_KEPT, next) && !self.says(at, "keep in touch")
             }
             "stop" => next.len() > 4 && next.ends_with("ing"),
-            "only" => is_in(IMPERATIVES, next) || next == "ever" && is_in(IMPERATIVES, self.at(at + 2)),
+            "only" => marks(next) & IMPERATIVE > 0 || next == "ever" && self.is(IMPERATIVE, at + 2),
             "must" => is_in(&["not", "never", "always"], next),
             // Verbs of attitude: nobody is told to prefer something once.
-            "prefer" | "favour" | "favor" | "respect" | "adhere" => {
-                !next.is_empty() && !self.has_any(ONE_OFF)
-            }
+            "prefer" | "favour" | "favor" | "respect" | "adhere" => !next.is_empty() && !self.has(ONCE),
             "stick" | "optimize" | "optimise" => {
                 matches!(next, "to" | "for") || next == "with" && self.is_rule(at)
             }
@@ -215,7 +264,7 @@ impl Sentence {
         }
         let mut behind = at + 1..self.words.len();
         let comma = behind.find(|index| self.words[*index].fresh && self.instructs(*index));
-        comma.is_some_and(|comma| !(at + 1..comma).any(|index| is_in(ONE_OFF, self.at(index))))
+        comma.is_some_and(|comma| !(at + 1..comma).any(|index| self.is(ONCE, index)))
     }
 
     /// Whether what stands there up to the next comma is one of many: `each ...`, `the end of every ...`.
@@ -228,13 +277,13 @@ impl Sentence {
     /// Whether an instruction begins there.
     fn instructs(&self, at: usize) -> bool {
         let from = self.opening(at);
-        is_in(IMPERATIVES, self.at(from)) || self.order(from) || self.wish(from)
+        self.is(IMPERATIVE, from) || self.order(from) || self.wish(from)
     }
 
     /// `write in ...`, `use only ...`, `call me ...`, and an imperative with a word that makes it a rule.
     fn manner(&self, at: usize) -> bool {
         let (verb, next) = (self.at(at), self.at(at + 1));
-        if self.words[at..].iter().any(|word| is_in(ONE_OFF, &word.text)) {
+        if self.all(ONCE).any(|index| index >= at) {
             return false;
         }
         if self.manner_within(at) {
@@ -251,7 +300,7 @@ impl Sentence {
             // Orders of their own, or none: "stop by whenever you like".
             "stop" | "keep" | "remember" => false,
             "let" => next == "me" && self.has_any(&["first", "before", "each", "every", "any"]),
-            _ => is_in(IMPERATIVES, verb) && self.is_rule(at),
+            _ => marks(verb) & IMPERATIVE > 0 && self.is_rule(at),
         }
     }
 
@@ -289,7 +338,7 @@ impl Sentence {
         }
         (at + 1..self.words.len()).any(|index| {
             let ahead = self.at(index) == "before" && self.at(index + 1).ends_with("ing");
-            let cue = is_in(CUES, self.at(index)) && !self.says(index, "any more");
+            let cue = self.is(CUE, index) && !self.says(index, "any more");
             let contrast = self.words[index].fresh && matches!(self.at(index), "not" | "no");
             cue || contrast || ahead || conditions.iter().any(|phrase| self.says(index, phrase))
         })
@@ -309,27 +358,19 @@ impl Sentence {
             "like i'm",
         ];
         let behind = self.find(&ALL).is_some_and(|found| found > at);
-        behind && is_in(IMPERATIVES, self.at(at))
+        behind && self.is(IMPERATIVE, at)
     }
 
     /// Phrases that set a rule wherever they stand.
     pub fn phrase(&self) -> bool {
-        const LASTING: [&str; 10] = [
-            "from now on",
-            "from here on",
-            "from this point on",
-            "going forward",
-            "henceforth",
-            "until further notice",
-            "under no circumstances",
-            "at all times",
-            "unless i say",
-            "unless i tell",
-        ];
-        if self.find(&LASTING).is_some() {
+        let find = |phrases: &[&str]| {
+            self.all(PHRASE)
+                .find(|at| phrases.iter().any(|phrase| self.says(*at, phrase)))
+        };
+        if find(&LASTING).is_some() {
             return true;
         }
-        if let Some(at) = self.find(&["for the rest of"]) {
+        if let Some(at) = find(&["for the rest of"]) {
             let thing = [
                 "session",
                 "project",
@@ -340,22 +381,7 @@ impl Sentence {
             ];
             return (at + 4..self.words.len().min(at + 7)).any(|index| is_in(&thing, self.at(index)));
         }
-        let here = [
-            "session",
-            "project",
-            "conversation",
-            "chat",
-            "thread",
-            "repository",
-            "repo",
-            "codebase",
-        ];
-        let Some(at) = self.find(
-            &here
-                .map(|thing| format!("in this {thing}"))
-                .each_ref()
-                .map(|s| &**s),
-        ) else {
+        let Some(at) = find(&HERE) else {
             return false;
         };
         let next = at + 3;

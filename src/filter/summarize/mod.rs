@@ -15,8 +15,11 @@ mod frame;
 pub(in crate::filter) mod handoff;
 mod harness;
 mod instructions;
+mod marks;
+mod numbers;
 mod overruled;
 mod prior;
+mod reader;
 mod registry;
 mod sentences;
 mod shorten;
@@ -37,24 +40,25 @@ use choose::{Choosing, Fading};
 pub use dates::Dates;
 pub(in crate::filter) use harness::is_harness;
 pub use instructions::strength;
+pub(in crate::filter) use prior::MONTHS;
 pub use prior::Prior;
+pub(in crate::filter) use reader::{Reader, read_all};
+pub(in crate::filter) use registry::instructs;
 pub(in crate::filter) use registry::without_list_mark;
 pub use registry::{Instructions, Rule, standing};
 pub(in crate::filter) use sentences::ranges as sentence_ranges;
 pub use shorten::shorten;
 pub use terms::{for_each_term, terms};
-pub use weight::weight;
+pub use weight::{weight, weights};
 
 use crate::model::message::Role;
-use entry::Entry;
+use crate::model::threads::over_cores;
+use entry::{Count, Entry};
 use frame::Head;
 pub(in crate::filter) use handoff::Facts;
 use std::borrow::Cow;
 use std::collections::HashSet;
-use units::Unit;
-
-/// Tokens of a unit beyond those of its line, as of a message beyond those of its text.
-const OVERHEAD: u64 = 4;
+use units::{OVERHEAD, Unit};
 
 /// Most times that what a text leaves of its budget is given out again: after three some thousandth of it is left.
 const ROUNDS: usize = 3;
@@ -72,6 +76,8 @@ pub struct Style {
     pub instruction_share: u32,
     /// What will be asked: half of what is quoted goes by these.
     pub questions: Vec<String>,
+    /// Whether a session with tools is handed over in blocks.
+    pub handoff: bool,
 }
 
 impl Default for Style {
@@ -83,6 +89,7 @@ impl Default for Style {
             instructions: Instructions::default(),
             instruction_share: 25,
             questions: Vec::new(),
+            handoff: true,
         }
     }
 }
@@ -113,15 +120,17 @@ impl Options {
 #[derive(Clone, Debug)]
 pub struct Source<'a> {
     /// Its id.
-    pub id: Cow<'a, str>,
+    pub id: Box<str>,
     /// Who speaks.
     pub role: Role,
     /// For a tool's result, whose it is.
-    pub tool: Option<Cow<'a, str>>,
+    pub tool: Option<Box<str>>,
     /// When, as the message has it; only a day in front of it is read.
     pub timestamp: Option<&'a str>,
     /// What is said: without reasoning, media as marks, a tool's result with its middle elided.
     pub text: Cow<'a, str>,
+    /// Its tokens, where they are known.
+    pub tokens: Option<u32>,
 }
 
 /// A summary.
@@ -146,30 +155,26 @@ pub fn extract(
     rules_from: &[Source<'_>],
     previous: Option<&str>,
     options: &Options,
-    count: &dyn Fn(&str) -> u64,
+    count: Count<'_>,
 ) -> Result<Summary, Failure> {
-    let mut earlier = previous.map(text::read).unwrap_or_default();
-    let cost = |instruction: &Instruction| count(&instruction.lines());
-    let instructions = registry::registry(rules_from, &earlier.instructions, options, &cost)?;
-    if options.style.instructions != Instructions::Auto {
-        demote(&mut earlier);
-    }
-    let head = earlier.head.and(head(sources));
+    let (earlier, instructions, beginning) = begun(sources, rules_from, previous, options, count)?;
     let covered = options.covered.unwrap_or_else(|| {
         let texts = sources.iter().map(|source| count(&source.text)).sum::<u64>();
         texts + previous.map_or(0, count)
     });
     let longest = units::longest(options.budget, covered);
+    let known = earlier.entries.len();
     let mut units = units::units(sources, earlier.entries, longest, count);
-    let registered: HashSet<&str> = instructions.iter().map(|one| one.text.as_str()).collect();
+    let registered: HashSet<&str> = instructions.iter().map(String::as_str).collect();
     units.retain(|unit| !registered.contains(unit.text()));
-
-    let beginning = text::beginning(&head, &instructions);
     let (text, kept) = fill(&beginning, &units, options, count);
     if kept.is_empty() && instructions.is_empty() {
         return Err(nothing(&beginning, &units, options, count));
     }
-    let mut quoted: Vec<usize> = kept.iter().filter_map(|unit| units[*unit].source).collect();
+    let mut quoted: Vec<usize> = kept
+        .iter()
+        .filter_map(|unit| units[*unit].source(known))
+        .collect();
     quoted.dedup();
     Ok(Summary {
         tokens: accept(&text, options.budget, covered, count)?,
@@ -177,9 +182,28 @@ pub fn extract(
             .into_iter()
             .map(|source| sources[source].id.to_string())
             .collect(),
-        instructions: instructions.into_iter().map(|one| one.text).collect(),
+        instructions,
         text,
     })
+}
+
+/// The summary before, taken apart; the standing instructions; and the text of these, under its first line.
+fn begun(
+    sources: &[Source<'_>],
+    rules_from: &[Source<'_>],
+    previous: Option<&str>,
+    options: &Options,
+    count: Count<'_>,
+) -> Result<(text::Earlier, Vec<String>, String), Failure> {
+    let mut earlier = previous.map(text::read).unwrap_or_default();
+    let cost = |instruction: &Instruction| count(&instruction.lines());
+    let instructions = registry::registry(rules_from, &earlier.instructions, options, &cost)?;
+    if options.style.instructions != Instructions::Auto {
+        demote(&mut earlier);
+    }
+    let beginning = text::beginning(&earlier.head.and(head(sources)), &instructions);
+    let instructions = instructions.into_iter().map(|one| one.text).collect();
+    Ok((earlier, instructions, beginning))
 }
 
 /// Hands over a session with tools: its facts and those that an earlier summary named, block by block. As [`extract`] otherwise.
@@ -189,29 +213,21 @@ pub fn hand_over(
     rules_from: &[Source<'_>],
     previous: Option<&str>,
     options: &Options,
-    count: &dyn Fn(&str) -> u64,
+    count: Count<'_>,
 ) -> Result<Summary, Failure> {
-    let mut earlier = previous.map(text::read).unwrap_or_default();
-    let cost = |instruction: &Instruction| count(&instruction.lines());
-    let instructions = registry::registry(rules_from, &earlier.instructions, options, &cost)?;
-    if options.style.instructions != Instructions::Auto {
-        demote(&mut earlier);
-    }
-    let beginning = text::beginning(&earlier.head.and(head(sources)), &instructions);
+    let (mut earlier, instructions, beginning) = begun(sources, rules_from, previous, options, count)?;
     earlier.facts.earlier.extend(earlier.entries);
     let mut facts = earlier.facts.and(facts);
-    let registered: HashSet<&str> = instructions.iter().map(|one| one.text.as_str()).collect();
+    let registered: HashSet<&str> = instructions.iter().map(String::as_str).collect();
     facts
         .requests
         .retain(|request| !registered.contains(request.trim()));
     let mut room = options.budget.saturating_sub(count(&beginning));
+    let blocks = handoff::Blocks::of(&facts, &options.style.questions, count);
     let written = |room: u64| {
-        format!(
-            "{beginning}{}",
-            handoff::write(&facts, &options.style.questions, room, count)
-        )
-        .trim_end()
-        .to_string()
+        format!("{beginning}{}", blocks.write(room))
+            .trim_end()
+            .to_string()
     };
     let mut text = written(room);
     // What the blocks leave is given out again, and what they took too much is taken back.
@@ -235,7 +251,7 @@ pub fn hand_over(
     Ok(Summary {
         tokens: accept(&text, options.budget, options.covered.unwrap_or(u64::MAX), count)?,
         quoted: Vec::new(),
-        instructions: instructions.into_iter().map(|one| one.text).collect(),
+        instructions,
         text,
     })
 }
@@ -243,6 +259,14 @@ pub fn hand_over(
 /// Whether an earlier summary hands over a session with tools.
 pub fn is_handoff(summary: &str) -> bool {
     text::read(summary).facts.hands_over()
+}
+
+/// Whether a summary was made here: its first line says so.
+pub fn is_own(summary: &str) -> bool {
+    summary
+        .lines()
+        .next()
+        .is_some_and(|line| Head::read(line).is_some())
 }
 
 /// The standing instructions alone, for a summary that somebody else writes: those that [`extract`] would put into its block.
@@ -253,7 +277,7 @@ pub fn instructions(
     rules_from: &[Source<'_>],
     previous: Option<&str>,
     options: &Options,
-    count: &dyn Fn(&str) -> u64,
+    count: Count<'_>,
 ) -> Result<Vec<Instruction>, Failure> {
     let earlier = previous.map(text::read).unwrap_or_default();
     let cost = |instruction: &Instruction| count(&instruction.lines());
@@ -261,8 +285,8 @@ pub fn instructions(
 }
 
 /// Why not one unit is in the summary.
-fn nothing(beginning: &str, units: &[Unit], options: &Options, count: &dyn Fn(&str) -> u64) -> Failure {
-    let says = |unit: &&Unit| !terms(unit.text()).is_empty();
+fn nothing(beginning: &str, units: &[Unit<'_>], options: &Options, count: Count<'_>) -> Failure {
+    let says = |unit: &&Unit<'_>| !terms(unit.text()).is_empty();
     let shortest = units
         .iter()
         .filter(says)
@@ -286,8 +310,8 @@ fn demote(earlier: &mut text::Earlier) {
         role: one.speaker,
         speaker: one
             .speaker
-            .map_or(String::new(), |role| frame::speaker(role, None)),
-        text: one.text,
+            .map_or(Cow::Borrowed(""), |role| frame::speaker(role, None)),
+        text: Cow::Owned(one.text),
         day: None,
         part: None,
     });
@@ -310,78 +334,65 @@ fn head(sources: &[Source<'_>]) -> Head {
 
 /// The text of the chosen units, and which they are, in their order. A unit is charged as a message would be, so
 /// that the text leaves room: what it leaves is given out again until that brings in no more.
-fn fill(
-    beginning: &str,
-    units: &[Unit],
-    options: &Options,
-    count: &dyn Fn(&str) -> u64,
-) -> (String, Vec<usize>) {
-    let candidates = candidates(units, count);
-    let choosing = Choosing::among(&candidates);
-    let mut room = options.budget.saturating_sub(count(beginning));
-    let mut made = fit(
-        beginning,
-        units,
-        &choosing.choose_for(&options.style.questions, room, Fading::Slow),
-        options,
-        count,
-    );
+fn fill(beginning: &str, units: &[Unit<'_>], options: &Options, count: Count<'_>) -> (String, Vec<usize>) {
+    let choosing = Choosing::among(candidates(units));
+    let room = options.budget.saturating_sub(count(beginning));
+    let mut choice = choosing.begin(&options.style.questions, room, Fading::Slow);
+    let mut more = choice.left(room);
+    let mut made = (String::new(), Vec::new());
     // Each round leaves a fraction of what the one before left, some four tokens of a unit's thirty.
-    for _ in 0..ROUNDS {
-        let left = options.budget.saturating_sub(count(&made.0));
-        room += left;
-        let more = fit(
-            beginning,
-            units,
-            &choosing.choose_for(&options.style.questions, room, Fading::Slow),
-            options,
-            count,
-        );
-        if left == 0 || more.1.len() <= made.1.len() {
+    for _ in 0..=ROUNDS {
+        if !choice.go_on(more) && !made.1.is_empty() {
             break;
         }
-        made = more;
+        made = fit(beginning, units, &choice.chosen, options, count);
+        more = options.budget.saturating_sub(count(&made.0));
+        if made.1.len() < choice.chosen.len() || more == 0 {
+            break;
+        }
     }
     made
 }
 
 /// The units as what is chosen from.
-fn candidates<'u>(units: &'u [Unit], count: &dyn Fn(&str) -> u64) -> Vec<Candidate<'u>> {
-    units
-        .iter()
-        .enumerate()
-        .map(|(index, unit)| {
-            // A further sentence needs no line of its own.
-            let further = unit.entry.part.is_some_and(|part| part.nth > 0);
-            Candidate {
-                text: unit.text(),
-                prior: Prior::of(unit.text())
-                    .role(unit.entry.role)
-                    .recency(index, units.len())
-                    .told(unit.text(), answers(units, index)),
-                tokens: match further {
-                    true => count(unit.text()) + OVERHEAD - 1,
-                    false => count(&unit.entry.line()) + OVERHEAD,
-                },
-            }
-        })
-        .collect()
+fn candidates<'u>(units: &'u [Unit<'_>]) -> Vec<Candidate<'u>> {
+    let answers = answers(units);
+    let bytes = units.iter().map(|unit| unit.text().len()).sum();
+    over_cores(units.len(), bytes, |index| {
+        let unit = &units[index];
+        Candidate {
+            text: unit.text(),
+            prior: Prior::of(unit.text())
+                .role(unit.entry.role)
+                .recency(index, units.len())
+                .told(unit.text(), answers[index])
+                .product(),
+            tokens: unit.tokens,
+        }
+    })
 }
 
 /// Most characters from the end of a message in which a question is looked for.
 const ASKED: usize = 60;
 
-/// Whether a unit is of a message whose one before is somebody else's and ends with a question.
-fn answers(units: &[Unit], index: usize) -> bool {
-    let own = &units[index].entry;
-    let of = own.part.map(|part| part.of);
-    let before = units[..index]
-        .iter()
-        .rev()
-        .find(|unit| unit.entry.part.map(|part| part.of) != of);
-    before.is_some_and(|before| {
-        before.entry.role != own.role && before.entry.text.chars().rev().take(ASKED).any(|c| c == '?')
-    })
+/// Whether each unit is of a message whose one before is somebody else's and ends with a question.
+fn answers(units: &[Unit<'_>]) -> Vec<bool> {
+    let of = |unit: &Unit<'_>| unit.entry.part.map(|part| part.of);
+    let mut answers = Vec::with_capacity(units.len());
+    for (index, unit) in units.iter().enumerate() {
+        let before = index
+            .checked_sub(1)
+            .map(|before| (&units[before], answers[before]));
+        answers.push(match before {
+            Some((before, answers)) if of(before) == of(unit) => answers,
+            Some((before, _)) => {
+                let asks = || before.entry.text.chars().rev().take(ASKED).any(|c| c == '?');
+                before.entry.role != unit.entry.role && asks()
+            }
+            None => false,
+        });
+    }
+    answers
 }
 
 /// The text of as many of the picked units as fit, and which they are, in their order. The unit that was picked
@@ -389,10 +400,10 @@ fn answers(units: &[Unit], index: usize) -> bool {
 /// a tokenizer does at the seams is made good one by one.
 fn fit(
     beginning: &str,
-    units: &[Unit],
+    units: &[Unit<'_>],
     picked: &[usize],
     options: &Options,
-    count: &dyn Fn(&str) -> u64,
+    count: Count<'_>,
 ) -> (String, Vec<usize>) {
     let written = |length: usize| {
         let mut kept = picked[..length].to_vec();

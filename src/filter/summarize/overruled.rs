@@ -2,6 +2,7 @@
 //! is no longer so and most of the same words.
 
 use super::instructions::Sentence;
+use super::marks::{LIFT, LIFTING};
 use super::terms::for_each_term;
 use std::collections::{BTreeSet, HashMap};
 
@@ -31,19 +32,6 @@ const CUES: &[&str] = &[
     "revert",
     "lifted",
     "from now on",
-];
-
-/// What says that a rule no longer holds.
-const LIFTING: &[&str] = &[
-    "no need to *",
-    "scrap the|that *",
-    "change of plan|plans",
-    "forget the|that ** rule",
-    "drop the|that ** rule",
-    "are|is allowed after all",
-    "are|is fine|ok after all",
-    "you|we no longer need|have *",
-    "strike that",
 ];
 
 /// Questions that have one answer at a time: values of each.
@@ -207,9 +195,10 @@ impl Claim {
     }
 
     /// Whether a sentence says in so many words that a rule no longer holds.
-    pub fn lifts(text: &str) -> bool {
-        let sentence = Sentence::read(text);
-        (0..sentence.words.len()).any(|at| LIFTING.iter().any(|cue| sentence.matches(at, cue)))
+    pub fn lifts(sentence: &Sentence) -> bool {
+        sentence
+            .all(LIFT)
+            .any(|at| LIFTING.iter().any(|form| sentence.matches(at, form)))
     }
 
     /// Whether a later sentence takes the place of this one.

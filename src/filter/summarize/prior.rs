@@ -6,9 +6,9 @@ use crate::model::message::Role;
 /// The factors of a unit, in thousandths, in the order of the profile: first person, date or number, name,
 /// media, bare question, role, recency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prior(pub [u32; 7], u64);
+pub struct Prior(pub [u16; 7], u32);
 
-const MONTHS_AND_DAYS: [&str; 19] = [
+const DAYS: [&str; 7] = [
     "monday",
     "tuesday",
     "wednesday",
@@ -16,6 +16,10 @@ const MONTHS_AND_DAYS: [&str; 19] = [
     "friday",
     "saturday",
     "sunday",
+];
+
+/// The months, in English.
+pub(in crate::filter) const MONTHS: [&str; 12] = [
     "january",
     "february",
     "march",
@@ -59,7 +63,7 @@ impl Prior {
                 break;
             }
         }
-        let when = |applies: bool, factor: u32| if applies { factor } else { 1000 };
+        let when = |applies: bool, factor: u16| if applies { factor } else { 1000 };
         let question = text.trim_end().ends_with('?') && !text.contains('.');
         Prior(
             [
@@ -78,7 +82,7 @@ impl Prior {
     /// The same, and so many thousandths of it, a multiple of 50: what the place of the unit tells of its worth. Units are compared
     /// that have the same number of such factors.
     pub fn worth(mut self, factor: u32) -> Prior {
-        self.1 *= u64::from(factor / 50);
+        self.1 *= factor / 50;
         self
     }
 
@@ -105,7 +109,7 @@ impl Prior {
     pub fn recency(mut self, position: usize, units: usize) -> Prior {
         let newest = units.saturating_sub(1).max(1) as u64;
         let share = 100 * (position as u64).min(newest) / newest;
-        self.0[6] = 1000 + share as u32;
+        self.0[6] = 1000 + share as u16;
         self
     }
 
@@ -115,7 +119,7 @@ impl Prior {
         let (recency, others) = (self.0[6], &self.0[..6]);
         others
             .iter()
-            .fold(u64::from(recency) * self.1, |product, factor| {
+            .fold(u64::from(recency) * u64::from(self.1), |product, factor| {
                 product * u64::from(factor / 50)
             })
     }
@@ -134,11 +138,17 @@ fn tells(word: &str) -> bool {
 
 fn is_date(word: &str) -> bool {
     // From "may" and "ago" to "wednesday" and "yesterday": most words are told by their length.
-    (3..=9).contains(&word.len()) && (is_one_of(word, &DATE_WORDS) || is_one_of(word, &MONTHS_AND_DAYS))
+    (3..=9).contains(&word.len())
+        && [&DATE_WORDS[..], &DAYS, &MONTHS]
+            .iter()
+            .any(|list| is_one_of(word, list))
 }
 
 fn is_one_of(word: &str, list: &[&str]) -> bool {
-    list.iter().any(|known| known.eq_ignore_ascii_case(word))
+    let first = |text: &str| text.as_bytes().first().map(u8::to_ascii_lowercase);
+    let own = first(word);
+    list.iter()
+        .any(|known| first(known) == own && known.eq_ignore_ascii_case(word))
 }
 
 /// Whole words: what lies between characters that are no letters, digits or underscores.
@@ -150,6 +160,15 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// A capital and a lower-case letter behind a lower-case letter or comma and a space: a name, for sentences do
 /// not begin there.
 fn has_name(text: &str) -> bool {
+    if text.is_ascii() {
+        let is_name = |four: &[u8]| {
+            four[1] == b' '
+                && (four[0].is_ascii_lowercase() || four[0] == b',')
+                && four[2].is_ascii_uppercase()
+                && four[3].is_ascii_lowercase()
+        };
+        return text.as_bytes().windows(4).any(is_name);
+    }
     let mut last = ['\0'; 3];
     for c in text.chars() {
         let [before, space, capital] = last;

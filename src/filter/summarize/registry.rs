@@ -1,7 +1,7 @@
 //! The registry of standing instructions: which sentences a summary keeps word for word, in a block of their own.
 
 use super::harness::is_harness;
-use super::instructions::strength;
+use super::instructions::{Sentence, strength};
 use super::overruled::{Claim, overruled};
 use super::sentences::sentences;
 use super::{Failure, Instruction, Options, Source};
@@ -147,6 +147,11 @@ pub fn standing(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// Whether a text sets a standing instruction, or ends one.
+pub fn instructs(text: &str) -> bool {
+    detected(text, Role::User).next().is_some()
+}
+
 /// What is said by a program, quoted or shown as code sets no rule. What only says that an earlier rule no longer holds is one, so
 /// that it takes that one's place.
 fn detected(text: &str, speaker: Role) -> impl Iterator<Item = Found> {
@@ -164,7 +169,9 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = Found> {
             return None;
         }
         let text = without_list_mark(sentence);
-        let strength = strength(text).or_else(|| lifts(text).then_some(4));
+        let sentence = Sentence::of(text)?;
+        let strength = sentence.strength();
+        let strength = strength.or_else(|| lifts(text, &sentence).then_some(4));
         strength.map(|strength| Found {
             instruction: Instruction::new(Some(speaker), text),
             strength,
@@ -173,8 +180,8 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = Found> {
 }
 
 /// Whether a short sentence says that something no longer holds.
-fn lifts(text: &str) -> bool {
-    text.len() <= LIFTING && !text.ends_with('?') && Claim::lifts(text)
+fn lifts(text: &str, sentence: &Sentence) -> bool {
+    text.len() <= LIFTING && !text.ends_with('?') && Claim::lifts(sentence)
 }
 
 /// Most bytes of a sentence that lifts a rule.

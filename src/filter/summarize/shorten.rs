@@ -24,7 +24,7 @@ pub fn shorten(summary: &str, budget: u64, count: &dyn Fn(&str) -> u64) -> Resul
             let text = &summary[pieces[*piece].range.clone()];
             Candidate {
                 text,
-                prior: Prior::of(text).recency(index, sentences.len()),
+                prior: Prior::of(text).recency(index, sentences.len()).product(),
                 // One for what stands between it and its neighbour.
                 tokens: count(text) + 1,
             }

@@ -1,8 +1,8 @@
 //! The terms of a text: what two texts have in common when they speak of the same thing.
 //! Part of the profile coverage-v1; a change here is another profile.
 
-use std::collections::HashSet;
-use std::sync::OnceLock;
+use super::numbers::Numbers;
+use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 
 /// Words that say nothing of what a text is about, one a line.
@@ -24,11 +24,27 @@ pub fn terms(text: &str) -> Vec<String> {
 
 /// Hands the terms on one by one: most are known already to whoever counts them.
 pub fn for_each_term(text: &str, mut found: impl FnMut(&str)) {
-    let folded: String = if text.is_ascii() {
-        text.to_ascii_lowercase()
-    } else {
-        text.nfkc().collect::<String>().to_lowercase()
+    let mut lower = String::new();
+    let mut ascii = |text: &str, found: &mut dyn FnMut(&str)| {
+        lower.clear();
+        lower.push_str(text);
+        lower.make_ascii_lowercase();
+        for_each_ascii_term(&lower, found);
     };
+    if text.is_ascii() {
+        return ascii(text, &mut found);
+    }
+    // Nothing is composed across a blank.
+    for piece in text.split_ascii_whitespace() {
+        match piece.is_ascii() {
+            true => ascii(piece, &mut found),
+            false => for_each_folded_term(piece, &mut found),
+        }
+    }
+}
+
+fn for_each_folded_term(text: &str, found: &mut dyn FnMut(&str)) {
+    let folded = text.nfkc().collect::<String>().to_lowercase();
     let mut run = String::new();
     let mut rest = folded.chars().peekable();
     while let Some(c) = rest.next() {
@@ -40,9 +56,46 @@ pub fn for_each_term(text: &str, mut found: impl FnMut(&str)) {
         if inside && rest.peek().is_some_and(|next| next.is_alphanumeric()) {
             continue;
         }
-        end_of_run(&mut run, &mut found);
+        end_of_run(&mut run, found);
     }
-    end_of_run(&mut run, &mut found);
+    end_of_run(&mut run, found);
+}
+
+/// Of a text that is ASCII and in lower case, as most is.
+fn for_each_ascii_term(text: &str, found: &mut dyn FnMut(&str)) {
+    let bytes = text.as_bytes();
+    let belongs = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
+    let mut at = 0;
+    while at < bytes.len() {
+        if !belongs(at) {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        while belongs(at) {
+            at += 1;
+        }
+        let mut joined = String::new();
+        while bytes.get(at) == Some(&b'\'') && belongs(at + 1) {
+            if joined.is_empty() {
+                joined.push_str(&text[start..at]);
+            }
+            let rest = at + 1;
+            at = rest;
+            while belongs(at) {
+                at += 1;
+            }
+            joined.push_str(&text[rest..at]);
+        }
+        let stretch = if joined.is_empty() {
+            &text[start..at]
+        } else {
+            &joined
+        };
+        if let Some(word) = word(stretch) {
+            found(word);
+        }
+    }
 }
 
 /// Kana, Han and Hangul: scripts whose words are not set apart.
@@ -50,7 +103,7 @@ fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }
 
-fn end_of_run(run: &mut String, found: &mut impl FnMut(&str)) {
+fn end_of_run(run: &mut String, found: &mut dyn FnMut(&str)) {
     let mut rest = run.as_str();
     while let Some(first) = rest.chars().next() {
         let unspaced = is_unspaced(first);
@@ -69,7 +122,7 @@ fn end_of_run(run: &mut String, found: &mut impl FnMut(&str)) {
     run.clear();
 }
 
-fn pairs(stretch: &str, found: &mut impl FnMut(&str)) {
+fn pairs(stretch: &str, found: &mut dyn FnMut(&str)) {
     let starts = || stretch.char_indices().map(|(at, _)| at).chain([stretch.len()]);
     let ends = starts().skip(2);
     let mut any = false;
@@ -83,7 +136,12 @@ fn pairs(stretch: &str, found: &mut impl FnMut(&str)) {
 }
 
 fn word(stretch: &str) -> Option<&str> {
-    if stretch.chars().nth(1).is_none() || stop_words().contains(stretch) {
+    let single = if stretch.is_ascii() {
+        stretch.len() < 2
+    } else {
+        stretch.chars().nth(1).is_none()
+    };
+    if single || STOP_NUMBERS.find(stretch).is_some() {
         return None;
     }
     if !stretch.is_ascii() {
@@ -94,7 +152,8 @@ fn word(stretch: &str) -> Option<&str> {
     Some(stem.unwrap_or(stretch))
 }
 
-fn stop_words() -> &'static HashSet<&'static str> {
-    static SET: OnceLock<HashSet<&'static str>> = OnceLock::new();
-    SET.get_or_init(|| STOP_WORDS.lines().collect())
-}
+static STOP_NUMBERS: LazyLock<Numbers> = LazyLock::new(|| {
+    let mut numbers = Numbers::default();
+    STOP_WORDS.lines().for_each(|word| _ = numbers.of(word));
+    numbers
+});

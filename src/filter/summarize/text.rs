@@ -14,7 +14,7 @@
 
 use super::block::{self, Instruction};
 use super::entry::{Entry, Part, entry, write_lines};
-use super::frame::{Head, joined};
+use super::frame::{Head, joined, records};
 use super::handoff::{self, Facts, GAP, Heading};
 use super::{Dates, dates};
 use jiff::civil::Date;
@@ -27,7 +27,7 @@ const UNDATED: &str = "date unknown:";
 pub(super) struct Earlier {
     pub head: Head,
     pub instructions: Vec<Instruction>,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<Entry<'static>>,
     pub facts: Facts<'static>,
 }
 
@@ -41,7 +41,11 @@ pub(super) fn beginning(head: &Head, instructions: &[Instruction]) -> String {
 }
 
 /// The whole text, of these entries.
-pub(super) fn write<'e>(beginning: &str, entries: impl Iterator<Item = &'e Entry>, dates: Dates) -> String {
+pub(super) fn write<'e>(
+    beginning: &str,
+    entries: impl Iterator<Item = &'e Entry<'e>>,
+    dates: Dates,
+) -> String {
     let mut out = beginning.to_string();
     let mut shown = None;
     let mut year = None;
@@ -63,7 +67,7 @@ pub(super) fn write<'e>(beginning: &str, entries: impl Iterator<Item = &'e Entry
             };
             let text = match day {
                 Some(day) => dates::mark(&entry.text, day, dates),
-                None => entry.text.clone(),
+                None => entry.text.to_string(),
             };
             write_lines(&mut out, "", &format!("{between}{text}"));
             continue;
@@ -95,6 +99,24 @@ pub(super) fn write<'e>(beginning: &str, entries: impl Iterator<Item = &'e Entry
 
 /// Takes an earlier summary apart, ours or another's: in one that is not ours every line behind the block is an entry.
 pub(super) fn read(summary: &str) -> Earlier {
+    let records = records(summary.trim_matches('\n')).into_iter().map(record);
+    records.reduce(Earlier::and).unwrap_or_default()
+}
+
+impl Earlier {
+    /// Two records, one after the other.
+    fn and(mut self, later: Earlier) -> Earlier {
+        self.instructions.extend(later.instructions);
+        self.entries.extend(later.entries);
+        Earlier {
+            head: self.head.and(later.head),
+            facts: self.facts.and(later.facts),
+            ..self
+        }
+    }
+}
+
+fn record(summary: &str) -> Earlier {
     let mut earlier = Earlier::default();
     let mut rest = summary.trim_matches('\n');
     let (first, behind) = rest.split_once('\n').unwrap_or((rest, ""));
@@ -118,12 +140,22 @@ pub(super) fn read(summary: &str) -> Earlier {
         } else if let Some(new) = day_line(&line, year) {
             day = new;
             year = day.map(|day: Date| day.year()).or(year);
-        } else if !line.trim().is_empty() && !block::is_heading(&line) {
+        } else if !line.trim().is_empty()
+            && !block::is_heading(&line)
+            && (ours.is_some() || !is_tag(line.trim()))
+        {
             // Trimmed, since an indented line would be taken for a further one next time.
             earlier.entries.push(entry(line.trim_start(), day));
         }
     }
     earlier
+}
+
+/// Whether a line is a tag alone, as other programs put around a summary.
+fn is_tag(line: &str) -> bool {
+    let name = line.strip_prefix('<').and_then(|line| line.strip_suffix('>'));
+    let belongs = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/');
+    name.is_some_and(|name| !name.is_empty() && name.chars().all(belongs))
 }
 
 /// The day of a line that is one; without a year it is of the same as the one before.

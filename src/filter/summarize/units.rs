@@ -2,10 +2,12 @@
 
 use super::Source;
 use super::dates;
-use super::entry::{Entry, Part};
+use super::entry::{Count, Entry, Part};
 use super::frame::speaker;
 use super::handoff::GAP;
 use super::sentences::ranges;
+use crate::model::threads::{by_pieces, gathered};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Most tokens of a text that is one unit, where there is room for much of it, and where there is not.
@@ -25,90 +27,142 @@ pub(super) fn longest(budget: u64, covered: u64) -> u64 {
 
 /// One thing to keep or leave out.
 #[derive(Clone, Debug)]
-pub(super) struct Unit {
-    /// Index of the source, or none for a line of an earlier summary.
-    pub source: Option<usize>,
+pub(super) struct Unit<'a> {
     /// What is said, word for word.
-    pub entry: Entry,
+    pub entry: Entry<'a>,
+    /// What it is charged with.
+    pub tokens: u64,
 }
 
-impl Unit {
+/// Tokens of a unit beyond those of its line, as of a message beyond those of its text.
+pub(super) const OVERHEAD: u64 = 4;
+
+impl Unit<'_> {
     /// What is said, without who says it.
     pub fn text(&self) -> &str {
         &self.entry.text
     }
+
+    /// Index of the source behind so many lines of an earlier summary; none for one of these.
+    pub fn source(&self, known: usize) -> Option<usize> {
+        (self.entry.part?.of as usize).checked_sub(known)
+    }
 }
 
 /// The units, oldest first: the earlier summary's, then the messages'.
-pub(super) fn units(
-    sources: &[Source<'_>],
-    earlier: Vec<Entry>,
+pub(super) fn units<'a>(
+    sources: &'a [Source<'_>],
+    earlier: Vec<Entry<'static>>,
     longest: u64,
-    count: &dyn Fn(&str) -> u64,
-) -> Vec<Unit> {
-    // A token has a byte at least: what is short is not counted.
-    let pieces = |text: &str| match text.len() as u64 > longest && count(text) > longest {
-        true => pieces(text),
-        false => vec![(0..text.len(), false)],
-    };
-    let mut units: Vec<Unit> = Vec::new();
+    count: Count<'_>,
+) -> Vec<Unit<'a>> {
+    let known = earlier.len();
+    let mut units: Vec<Unit<'a>> = Vec::new();
     for (number, mut entry) in earlier.into_iter().enumerate() {
         if let Some(day) = entry.day {
-            entry.text = dates::unmark(&entry.text, day);
+            entry.text = Cow::Owned(dates::unmark(&entry.text, day));
         }
-        for (nth, (range, begins_line)) in pieces(&entry.text).into_iter().enumerate() {
+        for (nth, (range, begins_line)) in pieces(&entry.text, None, longest, count).into_iter().enumerate() {
             let text = entry.text[range].trim_start_matches(GAP.trim()).trim();
             if text.is_empty() {
                 continue;
             }
-            units.push(Unit {
-                source: None,
-                entry: Entry {
-                    text: text.to_string(),
-                    part: Some(Part {
-                        of: number as u32,
-                        nth: nth as u32,
-                        begins_line,
-                    }),
-                    ..entry.clone()
-                },
-            });
-        }
-    }
-    let known = units.len();
-    for (index, source) in sources.iter().enumerate() {
-        let text = source.text.trim();
-        if text.is_empty() {
-            continue;
-        }
-        let day = source.timestamp.and_then(dates::day);
-        let speaker = speaker(source.role, source.tool.as_deref());
-        units.extend(
-            pieces(text)
-                .into_iter()
-                .enumerate()
-                .map(|(nth, (range, begins_line))| Unit {
-                    source: Some(index),
-                    entry: Entry {
-                        role: Some(source.role),
-                        speaker: speaker.clone(),
-                        text: text[range].to_string(),
-                        day,
-                        part: Some(Part {
-                            of: (known + index) as u32,
-                            nth: nth as u32,
-                            begins_line,
-                        }),
-                    },
+            let entry = Entry {
+                text: Cow::Owned(text.to_string()),
+                part: Some(Part {
+                    of: number as u32,
+                    nth: nth as u32,
+                    begins_line,
                 }),
-        );
+                ..entry.clone()
+            };
+            units.push(Unit::new(entry, None, count));
+        }
     }
+    let bytes = sources.iter().map(|source| source.text.len()).sum();
+    let of_sources = by_pieces(sources.len(), bytes, |range| {
+        let mut units = Vec::with_capacity(range.len());
+        for index in range {
+            of_source((index, &sources[index]), known, longest, count, &mut units);
+        }
+        units
+    });
+    let of_sources = gathered(of_sources);
+    if units.is_empty() {
+        return of_sources;
+    }
+    units.extend(of_sources);
     units
+}
+
+/// The units of a message.
+fn of_source<'a>(
+    (index, source): (usize, &'a Source<'_>),
+    known: usize,
+    longest: u64,
+    count: Count<'_>,
+    units: &mut Vec<Unit<'a>>,
+) {
+    let text = source.text.trim();
+    if text.is_empty() {
+        return;
+    }
+    let day = source.timestamp.and_then(dates::day);
+    let speaker = speaker(source.role, source.tool.as_deref());
+    let pieces = pieces(text, source.tokens.map(u64::from), longest, count);
+    for (nth, (range, begins_line)) in pieces.into_iter().enumerate() {
+        // Of a part of a text whose tokens are known they are not counted again.
+        let share = |tokens: u64| {
+            let share = u128::from(tokens) * range.len() as u128;
+            u64::try_from(share.div_ceil(text.len() as u128)).unwrap_or(tokens)
+        };
+        let tokens = source.tokens.map(|tokens| share(tokens.into()));
+        let entry = Entry {
+            role: Some(source.role),
+            speaker: speaker.clone(),
+            text: Cow::Borrowed(&text[range]),
+            day,
+            part: Some(Part {
+                of: (known + index) as u32,
+                nth: nth as u32,
+                begins_line,
+            }),
+        };
+        units.push(Unit::new(entry, tokens, count));
+    }
+}
+
+/// Tokens of who speaks, at the beginning of a line.
+const SPEAKER: u64 = 2;
+
+impl<'a> Unit<'a> {
+    /// One whose tokens are counted where they are not known.
+    fn new(entry: Entry<'a>, tokens: Option<u64>, count: Count<'_>) -> Unit<'a> {
+        // A further sentence needs no line of its own.
+        let further = entry.part.is_some_and(|part| part.nth > 0);
+        let tokens = match (further, tokens) {
+            (true, tokens) => tokens.unwrap_or_else(|| count(&entry.text)) + OVERHEAD - 1,
+            (false, Some(tokens)) => tokens + SPEAKER + OVERHEAD,
+            (false, None) => count(&entry.line()) + OVERHEAD,
+        };
+        Unit { entry, tokens }
+    }
+}
+
+/// The parts of a text that are units, and whether each begins a line. A token has a byte at least, and few have as many as eight:
+/// neither what is short nor what is long is counted.
+fn pieces(text: &str, tokens: Option<u64>, longest: u64, count: Count<'_>) -> Vec<(Range<usize>, bool)> {
+    let bytes = text.len() as u64;
+    let is_long = || tokens.unwrap_or_else(|| count(text)) > longest;
+    match bytes > longest && (bytes > longest * 8 || is_long()) {
+        true => sentences(text),
+        false => vec![(0..text.len(), false)],
+    }
 }
 
 /// The sentences of a text, and whether each begins a line. Code between fences and tables are one each, and a few words go with
 /// the sentence before them.
-fn pieces(text: &str) -> Vec<(Range<usize>, bool)> {
+fn sentences(text: &str) -> Vec<(Range<usize>, bool)> {
     let mut found: Vec<(Range<usize>, bool)> = Vec::new();
     let (mut fenced, mut table) = (false, false);
     for range in ranges(text) {

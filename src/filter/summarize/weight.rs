@@ -1,5 +1,7 @@
 //! What a term is worth: rare terms tell units apart, common ones do not. Integers only.
 
+use std::collections::HashMap;
+
 /// Bits behind the point of a weight.
 const POINT: u32 = 20;
 
@@ -23,6 +25,13 @@ pub fn weight(units: u64, having: u64) -> u64 {
     let bits = difference * (LN_2 >> 4);
     let rounded = (bits + (1 << (120 - POINT - 1))) >> (120 - POINT);
     u64::try_from(rounded).unwrap_or(u64::MAX)
+}
+
+/// The weights of terms by how many of the units have each: most are had by as few as others.
+pub fn weights(units: u64, having: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut known: HashMap<u64, u64> = HashMap::new();
+    let mut one = |having| *known.entry(having).or_insert_with(|| weight(units, having));
+    having.map(&mut one).collect()
 }
 
 /// Logarithm to base 2 with 60 bits behind the point, of a number from 1 to below 2^66. The digits come one by

@@ -1,7 +1,8 @@
 //! Standing instructions that are no orders by their form: wishes, duties, bans, requests.
 
 use super::instructions::Sentence;
-use super::vocabulary::{AT_HAND, CUES, IMPERATIVES, NOT_DEMANDED, NOT_FORBIDDEN, ONE_OFF, is_in};
+use super::marks::{CUE, IMPERATIVE, MODAL, ONCE, marks};
+use super::vocabulary::{AT_HAND, NOT_DEMANDED, NOT_FORBIDDEN, is_in};
 
 impl Sentence {
     /// `I want you to ...`, `I expect every ...`, `you must not ...`.
@@ -21,13 +22,14 @@ impl Sentence {
             "i don't want",
             "i do not want",
         ];
-        if let Some(wish) = WISHES.iter().find(|wish| self.says(at, wish)) {
+        let wishes = WISHES.iter().filter(|_| self.at(at).starts_with('i'));
+        if let Some(wish) = wishes.into_iter().find(|wish| self.says(at, wish)) {
             let next = at + wish.split(' ').count();
             let that = usize::from(self.at(next) == "that");
             let object = self.at(next + that);
             let negative = wish.ends_with("not want") || wish.ends_with("don't want");
             let all = is_in(&["you", "all", "every", "each", "no", "only"], object) || wish.contains("only");
-            let known = self.has_any(ONE_OFF) || self.at(next + 1) == "to" && self.at(next + 2) == "know";
+            let known = self.has(ONCE) || self.at(next + 1) == "to" && self.at(next + 2) == "know";
             return (all || (negative && object == "any")) && !known;
         }
         if self.urged(at) {
@@ -49,10 +51,10 @@ impl Sentence {
         match self.at(at + 1) {
             "must" | "should" | "may" | "shall" | "can" => {
                 is_in(&["not", "never", "always", "only"], next) && !is_in(&["be", "have"], self.at(at + 3))
-                    || self.at(at + 1) != "can" && is_in(IMPERATIVES, next) && !is_in(NOT_DEMANDED, next)
+                    || self.at(at + 1) != "can" && marks(next) & IMPERATIVE > 0 && !is_in(NOT_DEMANDED, next)
             }
             "cannot" | "can't" | "mustn't" | "shouldn't" => {
-                is_in(IMPERATIVES, next) && !is_in(NOT_DEMANDED, next)
+                marks(next) & IMPERATIVE > 0 && !is_in(NOT_DEMANDED, next)
             }
             "are" => {
                 is_in(&bound, next) && is_in(&["to", "allowed", "permitted", "supposed"], self.at(at + 3))
@@ -86,7 +88,7 @@ impl Sentence {
     fn is_lasting(&self, at: usize) -> bool {
         let rest = at..self.words.len();
         let reader = rest.clone().any(|index| is_in(&["you", "your"], self.at(index)));
-        reader && rest.clone().any(|index| is_in(CUES, self.at(index))) && !self.has_any(ONE_OFF)
+        reader && rest.clone().any(|index| self.is(CUE, index)) && !self.has(ONCE)
     }
 
     /// `every answer should ...`, `all names must ...`, `nothing ... without my ...`: said of all of a kind.
@@ -97,6 +99,9 @@ impl Sentence {
             ];
             return self.find(&["without my", "without asking", "unless i"]).is_some()
                 || is_in(&measure, self.at(at + 1));
+        }
+        if !self.has(MODAL) {
+            return false;
         }
         // Said of each one, whatever it is that is said of it.
         let each = is_in(&["every", "each", "any", "anything", "everything"], self.at(at))

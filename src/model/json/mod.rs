@@ -10,7 +10,7 @@ mod text;
 pub use build::{ObjectBuilder, compact, with_members};
 pub use members::{Elements, Member, Members, elements, member, members};
 pub use same::same;
-pub use text::{push_text, text, unescape};
+pub use text::{array, push_text, text, texts, unescape};
 
 /// Why bytes are no JSON, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

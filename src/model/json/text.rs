@@ -87,3 +87,26 @@ pub fn push_text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(&text.as_bytes()[from..]);
     out.push(b'"');
 }
+
+/// An array of JSON strings.
+pub fn texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Vec<u8> {
+    let one = |text: T| {
+        let mut raw = Vec::new();
+        push_text(&mut raw, text.as_ref());
+        raw
+    };
+    array(texts.into_iter().map(one))
+}
+
+/// An array of these values.
+pub fn array<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Vec<u8> {
+    let mut raw = vec![b'['];
+    for (nth, value) in values.into_iter().enumerate() {
+        if nth > 0 {
+            raw.push(b',');
+        }
+        raw.extend_from_slice(value.as_ref());
+    }
+    raw.push(b']');
+    raw
+}

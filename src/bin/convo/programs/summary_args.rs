@@ -61,6 +61,11 @@ pub struct Summary {
     /// Rules that the user set once ("from now on ..."). auto detects them; FILE lists one per line, as text or `id: ID`.
     #[arg(long, value_name = "HOW", default_value = "auto", hide_short_help = true)]
     pin_rules: String,
+    /// Summarize sessions with tools in blocks: auto, off
+    ///
+    /// auto lists requests, files, commands and errors if the session has any; off quotes sentences of any session.
+    #[arg(long, value_name = "HOW", default_value = "auto", value_parser = ["auto", "off"], hide_possible_values = true, hide_short_help = true)]
+    handoff: String,
     /// Prefer sentences that help to answer this (repeatable)
     ///
     /// Half of what extract quotes is chosen by the words of the questions.
@@ -80,6 +85,10 @@ impl Summary {
             let error = Error::new(Kind::Usage, "--dates requires the built-in summarizer");
             return Err(error.hint("omit --dates: a program reads the times"));
         }
+        if asks && self.handoff == "off" {
+            let error = Error::new(Kind::Usage, "--handoff requires the built-in summarizer");
+            return Err(error.hint("omit --handoff: it has no effect on a program"));
+        }
         if asks && !self.questions.is_empty() {
             let error = Error::new(Kind::Usage, "--for requires the built-in summarizer");
             return Err(error.hint("omit --for: a program reads the messages"));
@@ -95,6 +104,7 @@ impl Summary {
             instructions: instructions(&self.pin_rules)?,
             instruction_share: u32::try_from(self.pin_share / 10).unwrap_or(100),
             questions: self.questions.clone(),
+            handoff: self.handoff == "auto",
         })
     }
 }

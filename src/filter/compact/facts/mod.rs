@@ -26,16 +26,18 @@ const ERROR: (usize, usize) = (60, 240);
 
 /// The facts of what the view will not show in full. Shown is what `stays` as it is.
 pub fn of<'w>(work: &'w Work<'_>, stays: &dyn Fn(usize) -> bool) -> Facts<'w> {
+    read(work, stays, u64::MAX)
+}
+
+/// The same, until requests and notes have so many bytes.
+fn read<'w>(work: &'w Work<'_>, stays: &dyn Fn(usize) -> bool, enough: u64) -> Facts<'w> {
     let mut reading = Reading {
         work,
         facts: Facts::default(),
-        results: work
-            .owners
-            .iter()
-            .map(|(at, owner)| ((owner.caller, owner.nth), *at))
-            .collect(),
+        results: first_results(work),
         place: place(work.session),
         newest_reply: 0,
+        bytes: 0,
     };
     // Without a call there is nothing to hand over.
     let calls = |entry: &Entry| entry.traits.is_some_and(|traits| traits.calls);
@@ -49,9 +51,46 @@ pub fn of<'w>(work: &'w Work<'_>, stays: &dyn Fn(usize) -> bool) -> Facts<'w> {
             continue;
         };
         reading.take(at, &message, &|at| stays(at) && is_whole(work, at));
+        if reading.bytes >= enough {
+            break;
+        }
     }
     reading.conclude();
     reading.facts
+}
+
+/// The result of each call, by caller and place among its calls; the first of several.
+fn first_results(work: &Work<'_>) -> HashMap<(usize, usize), usize> {
+    let mut results = HashMap::new();
+    for (at, owner) in &work.owners {
+        let first = results.entry((owner.caller, owner.nth)).or_insert(*at);
+        *first = (*first).min(*at);
+    }
+    results
+}
+
+/// Whether there is something to hand over: a file, a command or a plan.
+pub fn hands_over(work: &Work<'_>) -> bool {
+    let calls = |at: &usize| {
+        let entry = &work.items[*at];
+        entry.atom.is_some() && entry.traits.is_some_and(|traits| traits.calls)
+    };
+    let mut calling = (0..work.items.len()).filter(calls);
+    calling.any(|at| {
+        let message = work.view.items[at].message(work.session);
+        let calls = message.map(|message| message.tool_calls()).unwrap_or_default();
+        calls.iter().any(|call| match tool::read(call).1 {
+            About::Files(files) => !files.is_empty(),
+            About::Command(_) => true,
+            About::Plan(steps) => !steps.is_empty(),
+            About::Other => false,
+        })
+    })
+}
+
+/// Bytes of all that could be handed over, as far as is known when they are this many.
+pub fn bytes(work: &Work<'_>, enough: u64) -> u64 {
+    read(work, &|_| false, enough).bytes()
 }
 
 /// Whether an item says what it said as the view came.
@@ -85,6 +124,8 @@ struct Reading<'w, 's> {
     place: Option<String>,
     /// Where the notes of the newest reply begin.
     newest_reply: usize,
+    /// Bytes of requests and notes.
+    bytes: u64,
 }
 
 impl<'w> Reading<'w, '_> {
@@ -103,6 +144,7 @@ impl<'w> Reading<'w, '_> {
                 }
                 self.conclude();
                 if !shows(at) {
+                    self.bytes += text.len() as u64;
                     self.facts.requests.push(text);
                 }
             }
@@ -134,6 +176,7 @@ impl<'w> Reading<'w, '_> {
     }
 
     fn note(&mut self, text: Cow<'w, str>) {
+        let known = self.facts.notes.len();
         let sentences = sentence_ranges(&text).into_iter().filter_map(|range| {
             let sentence = &text[range.clone()];
             let bare = without_list_mark(sentence);
@@ -147,6 +190,10 @@ impl<'w> Reading<'w, '_> {
             },
             concludes: false,
         }));
+        let notes = self.facts.notes[known..]
+            .iter()
+            .map(|note| note.text.len() as u64);
+        self.bytes += notes.sum::<u64>();
     }
 
     fn call(&mut self, call: &ToolCall<'w>, result: Option<usize>, shows: &dyn Fn(usize) -> bool) {

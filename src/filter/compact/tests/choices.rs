@@ -127,6 +127,7 @@ fn options() -> impl Strategy<Value = Options> {
                     min_gain,
                     pin_first_user: pin_first_user && finds,
                     best_effort,
+                    keep_prefix: instruction_share % 3 > 0,
                     style: Style {
                         instructions: if finds {
                             Instructions::Auto

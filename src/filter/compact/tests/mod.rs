@@ -11,6 +11,7 @@ mod marks;
 mod needed;
 mod newest;
 mod pieces;
+mod repeated;
 pub(in crate::filter) mod sessions;
 mod stays;
 mod texts;

@@ -147,3 +147,20 @@ fn a_call_that_waits_ahead_of_a_question_may_leave_with_its_exchange() {
         false,
     );
 }
+
+/// The same case is planned twice each time, with other hashes.
+#[test]
+fn of_two_results_of_a_call_the_summary_has_the_first() {
+    let mut lines: Vec<String> = (0..8).map(|nth| said("user", nth, "", 20)).collect();
+    let failed = result("c1", 4).replacen("}", r#","metadata":{"is_error":true}}"#, 1);
+    lines.splice(
+        1..1,
+        [
+            call("c1", 3),
+            failed,
+            result("c1", 5),
+            said("assistant", 9, "", 20),
+        ],
+    );
+    holds(&lines, false);
+}

@@ -5,18 +5,20 @@ use crate::model::exchange::Cuts;
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Category, Role};
 use crate::model::session::{Session, Traits};
+use crate::model::threads::over_cores;
 use crate::model::view::{Item, View};
 use crate::tokens::Counter;
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::OnceLock;
 
 impl<'s> Work<'s> {
     /// Lays out a view; these messages stay whatever happens.
     pub fn new(session: &'s Session, view: &'s View, counter: Counter, pins: &HashSet<usize>) -> Work<'s> {
         let cuts = Cuts::of(session, view);
-        let items: Vec<Entry> = (0..view.items.len())
-            .map(|at| entry(session, view, counter, &cuts, at))
-            .collect();
+        let bytes = counter.tokenizer().work(session.size());
+        let items: Vec<Entry> = over_cores(view.items.len(), bytes, |at| {
+            entry(session, view, counter, &cuts, at)
+        });
         let mut work = Work {
             total: items.iter().map(|entry| entry.now).sum(),
             session,
@@ -31,13 +33,15 @@ impl<'s> Work<'s> {
                 .iter()
                 .position(|item| matches!(item, Item::Summary(_))),
             summary: None,
+            exchanges_summary: false,
             drops_summary: false,
             tool_tokens: 0,
             gone: 0,
             gone_exchanges: 0,
             first: 0,
             owners: HashMap::new(),
-            derived: OnceCell::new(),
+            derived: OnceLock::new(),
+            ruling: OnceLock::new(),
         };
         let results = (0..work.items.len()).filter(|at| work.is_result(*at));
         work.tool_tokens = results.map(|at| work.items[at].now).sum();

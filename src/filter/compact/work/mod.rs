@@ -6,14 +6,16 @@ mod reshape;
 
 use super::event::{Size, Summary};
 use super::when::Measures;
+use crate::filter::summarize::instructs;
 use crate::model::message::{Category, Message, Role, ToolCall};
 use crate::model::record::{Kind, Record};
 use crate::model::session::{Session, Traits};
 use crate::model::summary;
+use crate::model::threads::over_cores;
 use crate::model::view::{Item, View};
 use crate::tokens::Counter;
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
 
 /// What is left of an atom.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -145,6 +147,8 @@ pub struct Work<'s> {
     pub summary_item: Option<usize>,
     /// The summary that is put in, and its tokens.
     pub summary: Option<(Summary, u64)>,
+    /// Whether the one before is exchanged for a smaller one although the view cannot do without.
+    pub exchanges_summary: bool,
     /// Whether the one before leaves.
     drops_summary: bool,
     /// Tokens of the whole.
@@ -160,7 +164,9 @@ pub struct Work<'s> {
     /// For each result: its call.
     pub owners: HashMap<usize, Owner<'s>>,
     /// Ids of messages that have none of their own, by line; made when the first is asked for.
-    derived: OnceCell<HashMap<usize, String>>,
+    derived: OnceLock<HashMap<usize, String>>,
+    /// Lines that set or end a standing instruction; found when they are asked for.
+    ruling: OnceLock<Vec<usize>>,
 }
 
 impl<'s> Work<'s> {
@@ -237,6 +243,32 @@ impl<'s> Work<'s> {
         }
     }
 
+    /// The lines of the log that set or end a standing instruction: of users, system and developer.
+    pub fn ruling(&self) -> &[usize] {
+        self.ruling.get_or_init(|| {
+            let speaking = self.speaking();
+            let instructs = over_cores(speaking.len(), self.session.size(), |nth| {
+                let record = self.session.record(speaking[nth]);
+                record.message().is_some_and(|message| instructs(&message.text()))
+            });
+            let lines = speaking.into_iter().zip(instructs);
+            lines
+                .filter(|(_, instructs)| *instructs)
+                .map(|(line, _)| line)
+                .collect()
+        })
+    }
+
+    /// The lines of the log that users, system and developer said.
+    pub fn speaking(&self) -> Vec<usize> {
+        let speaks = |traits: &Traits| matches!(traits.role, Role::User | Role::System | Role::Developer);
+        let messages = self.session.messages();
+        messages
+            .filter(|(_, traits)| speaks(traits))
+            .map(|(line, _)| line)
+            .collect()
+    }
+
     /// Whether an item is a tool's result.
     pub fn is_result(&self, at: usize) -> bool {
         self.items[at]
@@ -254,6 +286,13 @@ impl<'s> Work<'s> {
     /// Tokens of an atom as it stands.
     pub fn atom_tokens(&self, atom: usize) -> u64 {
         self.atoms[atom].items.iter().map(|at| self.items[*at].now).sum()
+    }
+
+    /// Tokens of what never leaves by itself: rules of the system.
+    pub fn aside(&self) -> u64 {
+        let entries = self.items.iter().enumerate();
+        let aside = entries.filter(|(at, entry)| entry.atom.is_none() && Some(*at) != self.summary_item);
+        aside.map(|(_, entry)| entry.now).sum()
     }
 
     /// What a message that is made here costs.

@@ -261,7 +261,7 @@ fn the_report_says_what_became_of_each_piece() {
         panic!()
     };
     assert!(told.ends_with("; dropped system messages: 1"), "{told}");
-    assert_eq!(outcome.report.unchanged, 0);
+    assert_eq!(outcome.report.prefix.bytes, 0);
     let way = Way::ClearToolUses(ClearToolUses {
         trigger: 0,
         keep: 0,
@@ -270,7 +270,7 @@ fn the_report_says_what_became_of_each_piece() {
     let outcome = run(&session, &way);
     assert_eq!(levels(&session, &way)[1], "m2+m3 masked langchain");
     let front: usize = [0, 1, 2].iter().map(|line| session.full(*line).len()).sum();
-    assert_eq!(outcome.report.unchanged, front as u64);
+    assert_eq!(outcome.report.prefix.bytes, front as u64);
 }
 
 proptest! {

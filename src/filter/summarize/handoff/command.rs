@@ -4,6 +4,7 @@ use super::cut::first;
 use super::lines::{Count, MORE, fitting, quoted, unseen};
 use super::read::TOOLS;
 use super::{Command, Facts};
+use std::cell::OnceCell;
 
 /// Most characters of a command, where not all fit in full.
 const WIDTHS: [usize; 4] = [200, 120, 80, 64];
@@ -77,6 +78,8 @@ pub struct Commands<'f> {
     newest_test: Option<usize>,
     tools: String,
     unnamed: u64,
+    /// Lines and costs in each width, once they are needed.
+    shown: [OnceCell<(Vec<String>, Vec<u64>)>; WIDTHS.len()],
 }
 
 impl<'f> Commands<'f> {
@@ -108,6 +111,7 @@ impl<'f> Commands<'f> {
                 false => format!("{TOOLS}{}\n", tools.join(", ")),
             },
             unnamed: facts.unnamed[2],
+            shown: Default::default(),
         }
     }
 
@@ -126,16 +130,21 @@ impl<'f> Commands<'f> {
         quoted("$ ", &shown)
     }
 
-    fn shown(&self, width: usize, count: Count<'_>) -> (Vec<String>, Vec<u64>) {
-        let lines: Vec<String> = (0..self.all.len()).map(|nth| self.line(nth, width)).collect();
-        let costs = lines.iter().map(|line| count(line)).collect();
-        (lines, costs)
+    /// The lines in one of the widths, and their costs.
+    fn shown(&self, width: usize, count: Count<'_>) -> &(Vec<String>, Vec<u64>) {
+        self.shown[width].get_or_init(|| {
+            let lines: Vec<String> = (0..self.all.len())
+                .map(|nth| self.line(nth, WIDTHS[width]))
+                .collect();
+            let costs = lines.iter().map(|line| count(line)).collect();
+            (lines, costs)
+        })
     }
 
     /// Tokens of all of them.
     pub fn need(&self, count: Count<'_>) -> u64 {
         let more = if self.unnamed > 0 { MORE } else { 0 };
-        self.shown(WIDTHS[0], count).1.iter().sum::<u64>() + count(&self.tools) + more
+        self.shown(0, count).1.iter().sum::<u64>() + count(&self.tools) + more
     }
 
     /// All of them in the greatest width that there is room for; else as many of the best as fit.
@@ -148,14 +157,14 @@ impl<'f> Commands<'f> {
         let more = if self.unnamed > 0 { MORE } else { 0 };
         let mut lines = Vec::new();
         let mut missing = 0;
-        for width in WIDTHS {
+        for width in 0..WIDTHS.len() {
             let (all, costs) = self.shown(width, count);
             if costs.iter().sum::<u64>() + more <= room {
-                (lines, missing) = (all, 0);
+                (lines, missing) = (all.clone(), 0);
                 break;
             }
-            if Some(&width) == WIDTHS.last() {
-                (lines, missing) = fitting(&all, &costs, self.order().into_iter(), room.saturating_sub(MORE));
+            if width + 1 == WIDTHS.len() {
+                (lines, missing) = fitting(all, costs, self.order().into_iter(), room.saturating_sub(MORE));
             }
         }
         if !lines.is_empty() {

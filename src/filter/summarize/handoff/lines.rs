@@ -1,9 +1,7 @@
 //! Lines of blocks: quoted, as many as fit, and how many do not.
 
+pub use super::super::entry::Count;
 use super::super::entry::push_quoted;
-
-/// Counts tokens.
-pub type Count<'c> = &'c dyn Fn(&str) -> u64;
 
 /// Tokens of a line that tells how many more there are.
 pub const MORE: u64 = 8;

@@ -23,7 +23,7 @@ mod write;
 
 pub(super) use cut::GAP;
 pub(super) use read::{Heading, item};
-pub(super) use write::write;
+pub(super) use write::Blocks;
 
 use super::entry::{Entry, entry};
 use std::borrow::Cow;
@@ -49,7 +49,7 @@ pub struct Facts<'a> {
     /// The newest reply.
     pub reply: Option<Cow<'a, str>>,
     /// What an earlier summary quotes of a conversation.
-    pub(super) earlier: Vec<Entry>,
+    pub(super) earlier: Vec<Entry<'static>>,
     /// Requests, files and commands that earlier summaries counted and did not name.
     pub(super) unnamed: [u64; 3],
 }

@@ -10,7 +10,7 @@ use super::read::Heading;
 use super::{Facts, File};
 use crate::filter::phrase::holds;
 use crate::model::message::Role;
-use std::borrow::Cow;
+use crate::model::threads::over_cores;
 
 /// Fewest tokens of a request that are worth quoting.
 const LEAST: u64 = 24;
@@ -34,24 +34,35 @@ struct Block<'f> {
     lines: Box<dyn Fn(u64) -> Vec<String> + 'f>,
 }
 
-/// The blocks within so many tokens.
-pub fn write(facts: &Facts<'_>, questions: &[String], room: u64, count: Count<'_>) -> String {
-    let blocks: Vec<Block<'_>> = blocks(facts, questions, count)
-        .into_iter()
-        .filter(|block| block.need > 0)
-        .collect();
-    let mut out = String::new();
-    for (block, part) in blocks.iter().zip(parts(&blocks, room)) {
-        let heading = count(block.heading.line()) + 1;
-        let lines = (block.lines)(part.saturating_sub(heading));
-        if lines.is_empty() {
-            continue;
-        }
-        out.push_str(block.heading.line());
-        out.push('\n');
-        lines.iter().for_each(|line| out.push_str(line));
+/// The blocks of a session that have something to say.
+pub struct Blocks<'f> {
+    blocks: Vec<Block<'f>>,
+    count: Count<'f>,
+}
+
+impl<'f> Blocks<'f> {
+    /// Of these facts.
+    pub fn of(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -> Blocks<'f> {
+        let mut blocks = blocks(facts, questions, count);
+        blocks.retain(|block| block.need > 0);
+        Blocks { blocks, count }
     }
-    out
+
+    /// They within so many tokens.
+    pub fn write(&self, room: u64) -> String {
+        let mut out = String::new();
+        for (block, part) in self.blocks.iter().zip(parts(&self.blocks, room)) {
+            let heading = (self.count)(block.heading.line()) + 1;
+            let lines = (block.lines)(part.saturating_sub(heading));
+            if lines.is_empty() {
+                continue;
+            }
+            out.push_str(block.heading.line());
+            out.push('\n');
+            lines.iter().for_each(|line| out.push_str(line));
+        }
+        out
+    }
 }
 
 /// What each block gets: a block that needs no more than its part of what is left gets what it needs, and the others share
@@ -98,11 +109,25 @@ fn blocks<'f>(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -
         .map(|text| quoted("- ", text))
         .collect();
     let error_costs = costs(&errors);
-    let requests: Vec<u64> = facts.requests.iter().map(|text| count(text) + AROUND).collect();
-    let notes: Vec<(Cow<'f, str>, Prior)> = notes(facts);
-    let note_costs: Vec<u64> = notes.iter().map(|(text, _)| count(text) + AROUND).collect();
+    let bytes = facts.requests.iter().map(|text| text.len()).sum();
+    let requests: Vec<u64> = over_cores(facts.requests.len(), bytes, |nth| {
+        count(&facts.requests[nth]) + AROUND
+    });
+    let notes = notes(facts, count);
+    let note_costs = notes.iter().map(|note| note.tokens).sum();
+    let notes = Choosing::among(notes);
     let earlier: Vec<String> = facts.earlier.iter().map(Entry::line).collect();
-    let earlier_costs: Vec<u64> = earlier.iter().map(|line| count(line) + AROUND).collect();
+    let earlier_units = facts.earlier.iter().enumerate().map(|(nth, entry)| Candidate {
+        text: &entry.text,
+        prior: Prior::of(&entry.text)
+            .role(entry.role)
+            .recency(nth, earlier.len())
+            .product(),
+        tokens: count(&earlier[nth]) + AROUND,
+    });
+    let earlier_units: Vec<Candidate<'f>> = earlier_units.collect();
+    let earlier_costs = earlier_units.iter().map(|unit| unit.tokens).sum();
+    let earlier_units = Choosing::among(earlier_units);
     let reply = facts.reply.as_deref().unwrap_or_default().trim();
     let sum = |costs: &[u64]| costs.iter().sum::<u64>();
     let more_cost = |names: u64| if names > 0 { MORE } else { 0 };
@@ -110,16 +135,9 @@ fn blocks<'f>(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -
         block(
             Heading::Earlier,
             10,
-            sum(&earlier_costs),
+            earlier_costs,
             Box::new(move |room| {
-                let texts = facts.earlier.iter().enumerate().map(|(nth, entry)| {
-                    let prior = Prior::of(&entry.text)
-                        .role(entry.role)
-                        .recency(nth, earlier.len());
-                    (entry.text.as_str(), prior, earlier_costs[nth])
-                });
-                chosen(texts, questions, room)
-                    .into_iter()
+                chosen(&earlier_units, questions, room)
                     .map(|nth| quoted("- ", &earlier[nth]))
                     .collect()
             }),
@@ -166,13 +184,10 @@ fn blocks<'f>(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -
         block(
             Heading::Notes,
             15,
-            sum(&note_costs),
+            note_costs,
             Box::new(move |room| {
-                let texts = notes.iter().zip(&note_costs);
-                let texts = texts.map(|((text, prior), cost)| (text.as_ref(), *prior, *cost));
-                chosen(texts, questions, room)
-                    .into_iter()
-                    .map(|nth| quoted("- ", &notes[nth].0))
+                chosen(&notes, questions, room)
+                    .map(|nth| quoted("- ", &facts.notes[nth].text))
                     .collect()
             }),
         ),
@@ -193,17 +208,10 @@ fn blocks<'f>(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -
 }
 
 /// The units that say most for their tokens, in their order.
-fn chosen<'t>(
-    texts: impl Iterator<Item = (&'t str, Prior, u64)>,
-    questions: &[String],
-    room: u64,
-) -> Vec<usize> {
-    let candidates: Vec<Candidate<'t>> = texts
-        .map(|(text, prior, tokens)| Candidate { text, prior, tokens })
-        .collect();
-    let mut chosen = Choosing::among(&candidates).choose_for(questions, room, Fading::Slow);
+fn chosen(among: &Choosing<'_>, questions: &[String], room: u64) -> impl Iterator<Item = usize> {
+    let mut chosen = among.choose_for(questions, room, Fading::Slow);
     chosen.sort_unstable();
-    chosen
+    chosen.into_iter()
 }
 
 /// The first request, with at most a third of the room, and the newest ones, each cut to the same length.
@@ -313,7 +321,7 @@ const TELLING: [&str; 16] = [
 /// How a sentence begins that only announces something.
 const ANNOUNCING: [&str; 7] = ["let me", "i'll", "let's", "now", "great", "perfect", "excellent"];
 
-fn notes<'f>(facts: &'f Facts<'_>) -> Vec<(Cow<'f, str>, Prior)> {
+fn notes<'f>(facts: &'f Facts<'_>, count: Count<'_>) -> Vec<Candidate<'f>> {
     let all = facts.notes.len();
     let worth = |text: &str, concludes: bool| {
         let lower = text.to_lowercase();
@@ -329,14 +337,16 @@ fn notes<'f>(facts: &'f Facts<'_>) -> Vec<(Cow<'f, str>, Prior)> {
         }
         worth
     };
-    let note = |(nth, note): (usize, &'f super::Note<'_>)| {
+    let bytes = facts.notes.iter().map(|note| note.text.len()).sum();
+    over_cores(all, bytes, |nth| {
+        let note = &facts.notes[nth];
         let prior = Prior::of(&note.text)
             .role(Some(Role::Assistant))
             .recency(nth, all);
-        (
-            Cow::Borrowed(note.text.as_ref()),
-            prior.worth(worth(&note.text, note.concludes)),
-        )
-    };
-    facts.notes.iter().enumerate().map(note).collect()
+        Candidate {
+            text: &note.text,
+            prior: prior.worth(worth(&note.text, note.concludes)).product(),
+            tokens: count(&note.text) + AROUND,
+        }
+    })
 }

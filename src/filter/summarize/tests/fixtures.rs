@@ -102,7 +102,7 @@ fn priors_and_choices_are_those_of_the_vectors() {
             .enumerate()
             .map(|(index, message)| Candidate {
                 text: message["content"].as_str().unwrap(),
-                prior: prior(message, index, messages.len()),
+                prior: prior(message, index, messages.len()).product(),
                 tokens: words(message["content"].as_str().unwrap()) + 4,
             })
             .collect();
@@ -172,6 +172,7 @@ fn rules_in_natural_wording_are_found_and_overruled() {
                 tool: None,
                 timestamp: None,
                 text: text.into(),
+                tokens: None,
             })
             .collect();
         let words = |text: &str| text.split_whitespace().count() as u64;

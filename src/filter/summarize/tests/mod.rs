@@ -24,5 +24,6 @@ fn source<'a>(id: &'a str, role: Role, timestamp: &'a str, text: &'a str) -> Sou
         tool: None,
         timestamp: Some(timestamp).filter(|time| !time.is_empty()),
         text: text.into(),
+        tokens: None,
     }
 }

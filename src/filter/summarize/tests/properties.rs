@@ -128,7 +128,7 @@ proptest! {
         }
         prop_assert_eq!(read.head.messages, said.len() as u64);
         for entry in &read.entries {
-            let text = entry.day.map_or(entry.text.clone(), |day| dates::unmark(&entry.text, day));
+            let text = entry.day.map_or(entry.text.to_string(), |day| dates::unmark(&entry.text, day));
             let from = said.iter().any(|one| {
                 let day = dates::day(one.time).filter(|_| shape != Dates::Off);
                 // Sentences of one message stand together, and what is missing between them is marked.
@@ -165,7 +165,7 @@ proptest! {
         let sources = sources(&said, &ids);
         let units = units::units(&sources, Vec::new(), 160, &count);
         let options = Options::new(budget);
-        let picked = choose(&candidates(&units, &count), budget);
+        let picked = choose(&candidates(&units), budget);
         let beginning = text::beginning(&head(&sources), &[]);
         let (_, kept) = fit(&beginning, &units, &picked, &options, &count);
         prop_assert_eq!(kept.len(), kept_by_the_rule(&beginning, &units, &picked, &options));

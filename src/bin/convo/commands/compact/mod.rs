@@ -210,6 +210,14 @@ impl Compact {
             let value = |cell: &Cell| cell.value(&times);
             let line = |cells: Vec<Cell>| cells.iter().map(value).collect::<Vec<_>>().join("\t");
             lines.extend(rows.map(|cells| line(cells).into_bytes()));
+            let prefix = &report.prefix;
+            if let Some(id) = &prefix.first_changed {
+                let kept = format!(
+                    "unchanged prefix: {} bytes, {} tokens",
+                    prefix.bytes, prefix.tokens
+                );
+                lines.push(format!("{kept}; first change: {id}").into_bytes());
+            }
         }
         for line in lines {
             let line = String::from_utf8_lossy(&line);

@@ -10,6 +10,7 @@ use convo::error::{Error, Kind};
 use convo::filter::compact::shorten::Limit;
 use convo::filter::compact::{Choice, Mask, Media, Options, Overflow, Steps, Thinking};
 use convo::filter::cover;
+use convo::filter::summarize::Style;
 use convo::format::goaitools;
 use convo::model::message::Category;
 
@@ -35,6 +36,13 @@ pub struct Strategy {
     /// Choose globally: keep the most informative content per token
     #[arg(long, hide_short_help = true, help_heading = "Strategies")]
     optimize: bool,
+    /// Use these strategies: dedupe, media, thinking, headtail, mask, digest, handoff, extract, drop
+    ///
+    /// Or one of tiered and optimize, with all of them. handoff and extract select the summary: in blocks for sessions with
+    /// tools, or of sentences.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = STEPS, hide_possible_values = true, hide_short_help = true, help_heading = "Strategies",
+        conflicts_with_all = ["tiered", "optimize", "dedupe", "mask_tools", "digest_tools"])]
+    steps: Vec<String>,
     /// Replace repeated tool results with placeholders: exact, off
     #[arg(long, value_name = "HOW", value_parser = ["exact", "off"], hide_short_help = true, help_heading = "Strategies")]
     dedupe: Option<String>,
@@ -100,6 +108,12 @@ pub struct Strategy {
     #[arg(long, value_name = "WHAT", default_value = "truncate-oldest", value_parser = overflow, help_heading = "Strategy settings", hide_short_help = true)]
     overflow: Overflow,
 
+    /// Keep an earlier summary unchanged and append to it: on, off
+    ///
+    /// With on, a prompt cache keeps the view up to the end of that summary. Summaries that exceed three quarters of --budget
+    /// together are consolidated into one.
+    #[arg(long, alias = "stable", value_name = "WHEN", default_value = "on", value_parser = ["on", "off"], hide_possible_values = true, hide_short_help = true, help_heading = "Summary")]
+    keep_prefix: String,
     /// Never drop this message (repeatable)
     #[arg(long, value_name = "ID", help_heading = "Budget")]
     pin: Vec<String>,
@@ -113,6 +127,12 @@ pub struct Strategy {
     #[command(flatten)]
     pub trying: Trying,
 }
+
+/// What `--steps` names: strategies, and two ways to use all of them.
+const STEPS: [&str; 11] = [
+    "dedupe", "media", "thinking", "headtail", "mask", "digest", "handoff", "extract", "drop", "tiered",
+    "optimize",
+];
 
 /// The summarizer of dropped messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,6 +160,11 @@ impl Who {
 impl Strategy {
     /// Refuses a call that asks for nothing.
     pub fn check(&self, settings: &Settings) -> convo::Result<()> {
+        let alone = ["tiered", "optimize"].into_iter().find(|way| self.lists(way));
+        if let Some(way) = alone.filter(|_| self.steps.len() > 1) {
+            let error = Error::new(Kind::Usage, format!("--steps {way} conflicts with other steps"));
+            return Err(error.hint(format!("omit the other steps: {way} uses all of them")));
+        }
         let acts = self.trigger.when.is_some() || self.named(settings) != Steps::NONE;
         if self.fitting.budget()?.is_none() && !acts {
             let error = Error::new(Kind::Usage, "no budget, trigger or strategy given");
@@ -156,7 +181,7 @@ impl Strategy {
         if self.trying.if_due && !asks {
             return Err(for_programs("--if-due"));
         }
-        if asks && self.optimize {
+        if asks && self.is_optimized() {
             let error = Error::new(Kind::Usage, "--optimize requires the summarizer extract");
             return Err(error.hint("use --tiered with a summarizer program"));
         }
@@ -185,7 +210,7 @@ impl Strategy {
     /// With `zero`, a budget of 0 is a limit like any other.
     pub fn options(&self, settings: &Settings, zero: bool) -> anyhow::Result<Options> {
         let defaults = Options::default();
-        let steps = self.steps(settings);
+        let (steps, tiered) = (self.steps(settings), self.is_tiered());
         let budget = if zero {
             self.fitting.limit()?
         } else {
@@ -202,7 +227,7 @@ impl Strategy {
             window: self.fitting.window(),
             when: self.trigger.when.clone(),
             hysteresis: thousandths(settings.parsed("hysteresis").unwrap_or(0.2)),
-            choice: match (self.tiered, steps == Steps::ALL) {
+            choice: match (tiered, steps == Steps::ALL) {
                 (false, true) if self.writer().is_none() => defaults.choice,
                 _ => Choice::Tiered,
             },
@@ -232,13 +257,14 @@ impl Strategy {
             pins: self.pin.clone(),
             pin_first_user: self.pin_first_user,
             unseen: goaitools::unseen,
-            style: self.summary.style()?,
+            style: self.style()?,
             summary_share: settings
                 .text("summary-share")
                 .and_then(|share| per_cent(share).ok())
                 .unwrap_or(250),
             summary_budget: self.summary.summary_budget,
             asks: self.writer().is_some(),
+            keep_prefix: self.keep_prefix == "on" && settings.system.is_none(),
             overflow: self.overflow,
             min_gain: self.trigger.min_gain,
             best_effort: self.best_effort,
@@ -247,10 +273,29 @@ impl Strategy {
         })
     }
 
+    /// What the summary is like; where steps are listed, in blocks only if that is one of them.
+    fn style(&self) -> convo::Result<Style> {
+        let mut style = self.summary.style()?;
+        style.handoff &= !self.lists("extract") || self.lists("handoff");
+        Ok(style)
+    }
+
+    fn lists(&self, step: &str) -> bool {
+        self.steps.iter().any(|listed| listed == step)
+    }
+
+    fn is_tiered(&self) -> bool {
+        self.tiered || self.lists("tiered")
+    }
+
+    fn is_optimized(&self) -> bool {
+        self.optimize || self.lists("optimize")
+    }
+
     /// The steps that are asked for by name; all when none is.
     fn steps(&self, settings: &Settings) -> Steps {
         let steps = self.named(settings);
-        if steps != Steps::NONE && !self.tiered && !self.optimize {
+        if steps != Steps::NONE && !self.is_tiered() && !self.is_optimized() {
             return steps;
         }
         // Not by name: all but what is switched off.
@@ -267,14 +312,21 @@ impl Strategy {
     fn named(&self, settings: &Settings) -> Steps {
         let keeps = self.media == Some(Media::Keep);
         Steps {
-            dedupe: self.dedupe.as_deref() == Some("exact"),
-            media: self.media.is_some() && !keeps,
-            thinking: self.thinking.is_some_and(|thinking| thinking != Thinking::Keep),
-            head_tail: self.tool_output_max.is_some() || settings.has("tool-output-lines"),
-            mask: self.mask_tools,
-            digest: self.digest_tools,
-            summary: matches!(self.with, Some(Who::Writes(_))),
-            drop: self.keep_last.is_some() || settings.has("drop-order") || settings.has("budget-for"),
+            dedupe: self.dedupe.as_deref() == Some("exact") || self.lists("dedupe"),
+            media: (self.media.is_some() || self.lists("media")) && !keeps,
+            thinking: (self.thinking.is_some() || self.lists("thinking"))
+                && self.thinking != Some(Thinking::Keep),
+            head_tail: self.tool_output_max.is_some()
+                || settings.has("tool-output-lines")
+                || self.lists("headtail"),
+            mask: self.mask_tools || self.lists("mask"),
+            digest: self.digest_tools || self.lists("digest"),
+            summary: matches!(self.with, Some(Who::Writes(_)))
+                || (self.lists("handoff") || self.lists("extract")) && self.sums_up(),
+            drop: self.keep_last.is_some()
+                || settings.has("drop-order")
+                || settings.has("budget-for")
+                || self.lists("drop"),
         }
     }
 }

@@ -4,7 +4,6 @@
 use super::carry::{Recent, Standing, session};
 use super::examine::Examined;
 use super::pages;
-use super::threads::in_parallel;
 use super::update::Update;
 use crate::context::named;
 use crate::input::regular;
@@ -13,6 +12,7 @@ use convo::format::Format;
 use convo::format::folder::{self, FolderFile};
 use convo::format::report::Report;
 use convo::model::key;
+use convo::model::threads::in_parallel;
 use convo::store::{Batch, Facts, Rewrite, Staged, Store, foreign, write_atomically};
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -13,7 +13,6 @@ mod pipe;
 mod plan;
 mod stored;
 mod tell;
-mod threads;
 mod update;
 
 use super::Run;
@@ -26,6 +25,7 @@ use carry::{Recent, Target};
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::format::Format;
+use convo::model::threads::in_parallel;
 use convo::store::make_folders;
 use examine::Examined;
 use foreign::Foreign;
@@ -35,7 +35,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use stored::Source;
 use tell::{Telling, counted};
-use threads::in_parallel;
 
 /// Import sessions into the store, or convert files in bulk
 ///

@@ -1,0 +1,154 @@
+//! What a prompt cache keeps when a session is compacted again: the earlier summary stays to the byte, and what leaves now is summed up
+//! in a further record behind it.
+
+use super::event::Summary;
+use super::options::Options;
+use super::target::part;
+use super::work::Work;
+use crate::filter::summarize;
+use crate::model::message::Role;
+use crate::model::summary::quoted;
+use crate::model::view::Item;
+
+/// Most of the room that a first summary takes beside the newest messages, per mille.
+pub const FIRST: u64 = 600;
+
+/// Most of it that all records take together: a first one leaves room for further ones. Beyond that all are made into one.
+const RECORDS: u64 = 750;
+
+/// Most of it that the one takes.
+const ONE: u64 = 400;
+
+/// Fewest tokens of a further record.
+const LEAST: u64 = 64;
+
+/// How many tokens the summary of a repeated compaction has at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// With a further record behind those that stand.
+    Further(u64),
+    /// With all records made into one.
+    One(u64),
+}
+
+impl Limit {
+    /// The limit that holds where so many tokens of the budget are left in which to say something; none where nothing is repeated.
+    pub fn of(work: &Work<'_>, options: &Options, budget: Option<u64>) -> Option<Limit> {
+        let asked = options.keep_prefix && options.steps.summary && !options.asks;
+        let budget = budget.filter(|_| asked)?;
+        let at = work.summary_item?;
+        let text = work.view.items[at].summary(work.session)?;
+        if !summarize::is_own(&text) {
+            return None;
+        }
+        let kept = work.items[at].before;
+        let room = budget.saturating_sub(work.aside());
+        // A further record takes half of what is left, so that it is not the last one.
+        let further = part(room, RECORDS).saturating_sub(kept) / 2;
+        let most = options.summary_budget.unwrap_or(u64::MAX);
+        Some(match further >= LEAST && kept + further <= most {
+            true => Limit::Further(kept + further),
+            false => Limit::One(part(room, ONE).min(most)),
+        })
+    }
+
+    /// The tokens.
+    pub fn tokens(self) -> u64 {
+        match self {
+            Limit::Further(tokens) | Limit::One(tokens) => tokens,
+        }
+    }
+}
+
+/// What of a view stays ahead of the first change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prefix {
+    /// Bytes of the messages as lines.
+    pub bytes: u64,
+    /// Tokens of them.
+    pub tokens: u64,
+    /// Id of the first message that changes; none where all stay.
+    pub first_changed: Option<String>,
+    /// Whether earlier records of the summary were made into one.
+    pub consolidated: bool,
+}
+
+impl Prefix {
+    /// All of it.
+    pub fn whole(work: &Work<'_>) -> Prefix {
+        let mut prefix = Prefix::default();
+        (0..work.items.len()).for_each(|at| prefix.add(work, at));
+        prefix
+    }
+
+    /// What stays now.
+    pub fn of(work: &Work<'_>) -> Prefix {
+        let summary = work.summary.as_ref().map(|(summary, _)| summary);
+        let lost = work.summary_item.filter(|_| work.lost_summary());
+        let inserts = work.inserts.values().map(|insert| insert.before);
+        let same = |at: usize| work.items[at].body.is_none() && !work.is_gone(at) && lost != Some(at);
+        Prefix::until(work, summary, inserts, same)
+    }
+
+    /// What stays where these are the same, up to the first place where something is put in.
+    pub(in crate::filter) fn until(
+        work: &Work<'_>,
+        summary: Option<&Summary>,
+        inserts: impl Iterator<Item = usize>,
+        same: impl Fn(usize) -> bool,
+    ) -> Prefix {
+        let places = summary.map(|summary| summary.before).into_iter().chain(inserts);
+        let end = places.min().unwrap_or(work.items.len());
+        let first = (0..end).find(|at| !same(*at)).unwrap_or(end);
+        let mut prefix = Prefix::default();
+        (0..first).for_each(|at| prefix.add(work, at));
+        prefix.first_changed = (first < work.items.len()).then(|| id(work, first));
+        if let Some(summary) = summary.filter(|_| work.summary_item == Some(first)) {
+            prefix.add_common(work, first, &summary.content);
+            prefix.consolidated = consolidated(work, first, &summary.content);
+        }
+        prefix
+    }
+
+    fn add(&mut self, work: &Work<'_>, at: usize) {
+        self.tokens += work.items[at].before;
+        self.bytes += match work.view.items[at].summary(work.session) {
+            Some(text) => line(&text).len() as u64 + 1,
+            None => work.view.items[at].body(work.session).len() as u64 + 1,
+        };
+    }
+
+    /// The part that a summary and the one in its place have in common.
+    fn add_common(&mut self, work: &Work<'_>, at: usize, now: &str) {
+        let old = work.view.items[at].summary(work.session).unwrap_or_default();
+        let common = |one: &[u8], other: &[u8]| one.iter().zip(other).take_while(|(a, b)| a == b).count();
+        let (one, other) = (quoted(&old), quoted(now));
+        let mut shared = common(one.as_bytes(), other.as_bytes());
+        while !one.is_char_boundary(shared) {
+            shared -= 1;
+        }
+        self.bytes += common(&line(&old), &line(now)) as u64;
+        self.tokens += work.counter.tokenizer().said(Role::System.name(), &one[..shared]);
+    }
+}
+
+/// Whether a summary takes the place of another and does not begin with it.
+fn consolidated(work: &Work<'_>, at: usize, now: &str) -> bool {
+    let before = work.view.items[at].summary(work.session);
+    before.is_some_and(|before| !now.starts_with(&*before))
+}
+
+/// A summary as the line of a message.
+fn line(text: &str) -> Vec<u8> {
+    crate::model::summary::message(text, None)
+}
+
+/// The id of an item; of a summary that of its event.
+fn id(work: &Work<'_>, at: usize) -> String {
+    let Item::Summary(event) = work.view.items[at] else {
+        return work.id(at);
+    };
+    let record = work.session.record(event);
+    let id = record.event().and_then(|event| Some(event.id()?.into_owned()));
+    id.unwrap_or_default()
+}

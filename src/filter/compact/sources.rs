@@ -1,0 +1,163 @@
+//! What summaries are made of: messages with their times, and those that set standing instructions.
+
+use super::mark;
+use super::shorten::{Limit, shorten};
+use super::work::Work;
+use crate::filter::summarize::{Instructions, Source, Style};
+use crate::model::message::{Message, Part, Role};
+use crate::model::view::Item;
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// The time of each item: its own; without one that of its neighbours, where those on both sides are of one day.
+pub fn days<'w>(work: &'w Work<'_>) -> Vec<Option<&'w str>> {
+    let own: Vec<Option<&str>> = (0..work.items.len())
+        .map(|at| {
+            work.original(at)
+                .and_then(|message| message.timestamp)
+                .and_then(plain)
+        })
+        .collect();
+    let day = |time: &'w str| time.get(..10);
+    let mut days = own.clone();
+    let mut before: Option<usize> = None;
+    for at in 0..own.len() {
+        let Some(time) = own[at] else { continue };
+        if let Some(before) = before
+            && own[before].and_then(day) == day(time)
+        {
+            days[before + 1..at].fill(own[before]);
+        }
+        before = Some(at);
+    }
+    days
+}
+
+/// A message as what is summed up; its text where that is quoted.
+pub fn source<'w>(work: &'w Work<'_>, at: usize, time: Option<&'w str>, quoted: bool) -> Option<Source<'w>> {
+    let message = work.original(at)?;
+    Some(Source {
+        id: "".into(),
+        role: message.role(),
+        tool: (message.role() == Role::Tool).then(|| work.tool(at).into()),
+        timestamp: time,
+        text: if quoted { text(&message) } else { Cow::Borrowed("") },
+        tokens: text_tokens(work, at),
+    })
+}
+
+/// The tokens of a message's text, where nothing else of it was counted: beside them there are those of a message and its role.
+fn text_tokens(work: &Work<'_>, at: usize) -> Option<u32> {
+    let entry = &work.items[at];
+    let traits = entry.traits?;
+    let says = matches!(traits.role, Role::User | Role::Assistant) && !traits.calls && !traits.reasoning;
+    let message = work
+        .original(at)
+        .filter(|_| says && work.counter.tokenizer().is_exact())?;
+    let is_text = message.name.is_none() && message.content?.starts_with(b"\"");
+    let is_line = matches!(work.view.items[at], Item::Line(_));
+    let tokens = u32::try_from(entry.before.saturating_sub(MESSAGE)).ok();
+    tokens.filter(|_| is_text && is_line && message.tokens.is_none())
+}
+
+/// Tokens of a message beside its text.
+const MESSAGE: u64 = 4;
+
+/// A string's inside where it has no escapes: times have none.
+fn plain(raw: &[u8]) -> Option<&str> {
+    let inner = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    std::str::from_utf8(inner).ok()
+}
+
+/// What a message says: media as marks, a result without its middle.
+pub(in crate::filter) fn text<'m>(message: &Message<'m>) -> Cow<'m, str> {
+    let text = whole_text(message);
+    if message.role() == Role::Tool {
+        return Cow::Owned(looked_at(&text).into_owned());
+    }
+    text
+}
+
+/// All that a message says: media as marks.
+pub(in crate::filter) fn whole_text<'m>(message: &Message<'m>) -> Cow<'m, str> {
+    let mut text = message.text();
+    let media = message.parts().into_iter().filter_map(|part| match part {
+        Part::Other(kind, _) => Some(format!(" [{}: ]", kind.split('_').next().unwrap_or("part"))),
+        Part::Text(_) => None,
+    });
+    let media: String = media.collect();
+    if !media.is_empty() {
+        text.to_mut().push_str(&media);
+    }
+    text
+}
+
+/// What of a tool's result is looked at: head and tail of a long one, and no marks.
+pub fn looked_at(text: &str) -> Cow<'_, str> {
+    let short = shorten(text, LOOKED_AT).map_or(Cow::Borrowed(text), Cow::Owned);
+    if !short.contains(mark::BEGINNING) {
+        return short;
+    }
+    let kept: Vec<&str> = short.lines().filter(|line| !mark::is_mark(line)).collect();
+    Cow::Owned(kept.join("\n"))
+}
+
+/// The limit of what is looked at in a result.
+const LOOKED_AT: Limit = Limit {
+    bytes: 10_240,
+    lines: 256,
+};
+
+/// What holds standing instructions: users, system and developer messages of the log that the view does not show
+/// afterwards. Where the instructions are given, all of those messages.
+pub(in crate::filter) fn rules<'w>(
+    work: &'w Work<'_>,
+    style: &Style,
+    stays: impl Fn(usize) -> bool,
+) -> Vec<Source<'w>> {
+    let shown: HashSet<usize> = work
+        .view
+        .items
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| stays(*at))
+        .filter_map(|(_, item)| match item {
+            Item::Line(index) | Item::Edited(index, _) => Some(*index),
+            Item::Inserted(_) | Item::Summary(_) => None,
+        })
+        .collect();
+    rules_from(work, style, |line| !shown.contains(&line))
+}
+
+/// The same, of these items alone.
+pub fn rules_in<'w>(work: &'w Work<'_>, style: &Style, items: &[usize]) -> Vec<Source<'w>> {
+    let items = items.iter().filter_map(|at| work.view.items[*at].line());
+    let lines: HashSet<usize> = items.collect();
+    rules_from(work, style, |line| lines.contains(&line))
+}
+
+fn rules_from<'w>(work: &'w Work<'_>, style: &Style, heard: impl Fn(usize) -> bool) -> Vec<Source<'w>> {
+    let (lines, named) = match style.instructions {
+        Instructions::Auto => (work.ruling().to_vec(), false),
+        Instructions::Given(_) => (work.speaking(), true),
+        Instructions::Off => return Vec::new(),
+    };
+    let source = |line: usize| {
+        let record = work.session.record(line);
+        let message = record.message()?;
+        Some(Source {
+            id: match named {
+                true => work.line_id(line, message).into(),
+                false => "".into(),
+            },
+            role: message.role(),
+            tool: None,
+            timestamp: message.timestamp.and_then(plain),
+            text: message.text(),
+            tokens: None,
+        })
+    };
+    // What is given by its id may be anywhere.
+    let lines = lines.into_iter().filter(|line| named || heard(*line));
+    lines.filter_map(source).collect()
+}

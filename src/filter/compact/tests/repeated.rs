@@ -1,0 +1,225 @@
+//! A session that is compacted again and again keeps what a prompt cache holds.
+
+use super::super::prefix::Prefix;
+use super::super::{Choice, Mask, Options, Outcome, Steps, plan};
+use crate::filter::{Plan, Stamp};
+use crate::model::json;
+use crate::model::session::Session;
+use crate::model::view::View;
+use crate::tokens::{Counter, Tokenizer};
+
+const BUDGET: u64 = 4000;
+
+/// Appends exchanges until the view has so many tokens; with results of tools that are so long, where there are any.
+fn grow(session: &mut Session, tools: usize, tokens: u64) {
+    let counter = Counter::new(Tokenizer::DEFAULT, None);
+    let mut nth = session.len();
+    let mut now: u64 = {
+        let view = View::replay(session);
+        view.messages(session)
+            .map(|message| counter.message(&message))
+            .sum()
+    };
+    while now < tokens {
+        let places = ["garden", "shed", "roof", "cellar", "attic"];
+        let (place, other) = (places[nth % 5], places[nth / 5 % 5]);
+        let ask = format!(
+            "What did we plant in the {place} on day {nth}, beside {} seeds of kale?",
+            nth * 7
+        );
+        let answer = format!(
+            "On day {nth} we planted {} beans in the {place}. Anna moved {} pots to the {other}. It rained until noon.",
+            nth * 3,
+            nth * 11
+        );
+        let mut lines = vec![format!(r#"{{"role":"user","id":"u{nth}","content":"{ask}"}}"#)];
+        if tools > 0 {
+            let result = format!("{place} has {nth} rows and {other} has none ").repeat(tools);
+            lines.push(format!(
+                r#"{{"role":"assistant","id":"c{nth}","content":"","tool_calls":[{{"id":"k{nth}","type":"function","function":{{"name":"bash","arguments":"{{\"command\":\"plant {place} {nth}\"}}"}}}}]}}"#
+            ));
+            lines.push(format!(
+                r#"{{"role":"tool","id":"t{nth}","tool_call_id":"k{nth}","content":"{result}"}}"#
+            ));
+        }
+        lines.push(format!(
+            r#"{{"role":"assistant","id":"a{nth}","content":"{answer}"}}"#
+        ));
+        for line in lines {
+            session.push_new(line.as_bytes());
+            now += session
+                .record(session.len() - 1)
+                .message()
+                .map_or(0, |message| counter.message(message));
+        }
+        nth += 1;
+    }
+}
+
+fn compacted(session: &Session, options: &Options, nth: usize) -> Outcome {
+    let stamp = |_: &str| {
+        Ok(Stamp {
+            id: format!("evt_{nth}"),
+            at: "2026-01-02T00:00:00Z".into(),
+        })
+    };
+    plan(session, Counter::new(Tokenizer::DEFAULT, None), options, stamp).unwrap()
+}
+
+fn summary(session: &Session) -> String {
+    let view = View::replay(session);
+    let mut texts = view.items.iter().filter_map(|item| item.summary(session));
+    let text = texts.next().unwrap().into_owned();
+    assert!(texts.next().is_none());
+    text
+}
+
+/// The summaries after each of so many compactions, and whether earlier ones were made into one.
+fn rounds(choice: Choice, tools: usize, keep_prefix: bool, times: usize) -> Vec<(String, Outcome)> {
+    let options = Options {
+        budget: Some(BUDGET),
+        choice,
+        keep_prefix,
+        retry: true,
+        ..Options::default()
+    };
+    let mut session = Session::default();
+    let mut rounds = Vec::new();
+    for nth in 0..times {
+        grow(&mut session, tools, 2 * BUDGET);
+        let outcome = compacted(&session, &options, nth);
+        let Plan::Lines(lines, _) = &outcome.plan else {
+            panic!("{:?}", outcome.plan);
+        };
+        lines.iter().for_each(|line| session.push_new(line));
+        assert!(outcome.report.now.tokens <= BUDGET);
+        // No room is left unused but for what a message takes.
+        assert!(
+            outcome.report.now.tokens > BUDGET * 9 / 10,
+            "{:?}",
+            outcome.report.now
+        );
+        rounds.push((summary(&session), outcome));
+    }
+    rounds
+}
+
+#[test]
+fn earlier_records_stay_to_the_byte_until_they_are_too_much() {
+    let count = |text: &str| Tokenizer::DEFAULT.count(text);
+    // The first takes as much as there is room for; the second makes one of it that leaves room for more.
+    for (choice, tools, most) in [
+        (Choice::Tiered, 0, [0, 0, 1]),
+        (Choice::Optimize, 0, [1, 1, 2]),
+        (Choice::Optimize, 8, [0, 0, 1]),
+    ] {
+        for (times, most) in [2, 4, 8].into_iter().zip(most) {
+            let rounds = rounds(choice, tools, true, times);
+            let mut consolidated = 0;
+            for pair in rounds.windows(2) {
+                let [(before, _), (now, outcome)] = pair else {
+                    unreachable!()
+                };
+                let report = &outcome.report;
+                if report.prefix.consolidated {
+                    consolidated += 1;
+                    assert!(count(before) + 200 > BUDGET * 3 / 4, "{} tokens", count(before));
+                    assert!(count(now) <= BUDGET * 2 / 5, "{} tokens", count(now));
+                    continue;
+                }
+                let further = now.strip_prefix(before.as_str()).unwrap();
+                assert!(further.starts_with("\n[summary of "), "{further}");
+                assert!(count(now) <= BUDGET * 3 / 4 + 10);
+                // All of the earlier text is in the part that stays.
+                assert!(report.prefix.bytes > before.len() as u64);
+                assert!(report.prefix.tokens >= count(before));
+                let first = report.prefix.first_changed.as_deref();
+                assert!(first.is_some_and(|id| id.starts_with("evt_")), "{first:?}");
+            }
+            assert!(consolidated <= most, "{choice:?} {tools} {times}: {consolidated}");
+            assert!(
+                times < 8 || consolidated > 0,
+                "{choice:?} {tools}: never too much"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_further_record_has_what_came_since_and_nothing_else() {
+    let rounds = rounds(Choice::Optimize, 8, true, 4);
+    let (before, now) = (&rounds[2].0, &rounds[3].0);
+    let further = now.strip_prefix(before.as_str()).unwrap();
+    let commands = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter_map(|line| line.strip_prefix("$ "));
+        lines.map(ToString::to_string).collect()
+    };
+    assert!(!commands(further).is_empty(), "{further}");
+    for command in commands(further) {
+        assert!(!commands(before).contains(&command), "{command} is said twice");
+    }
+}
+
+#[test]
+fn without_it_the_summary_is_made_anew() {
+    let rounds = rounds(Choice::Tiered, 0, false, 3);
+    assert!(
+        rounds[1..]
+            .iter()
+            .all(|(_, outcome)| outcome.report.prefix.consolidated)
+    );
+}
+
+#[test]
+fn what_a_cache_loses_counts_against_a_small_gain() {
+    let mut session = Session::default();
+    grow(&mut session, 8, 2 * BUDGET);
+    let options = Options {
+        budget: Some(BUDGET),
+        ..Options::default()
+    };
+    let Plan::Lines(lines, _) = compacted(&session, &options, 0).plan else {
+        panic!("nothing changed");
+    };
+    lines.iter().for_each(|line| session.push_new(line));
+    grow(&mut session, 20, BUDGET + 2000);
+    // Marks gain some per cent, and change the view from its beginning on.
+    let masks = |keep_prefix, min_gain| Options {
+        steps: Steps {
+            mask: true,
+            ..Steps::NONE
+        },
+        mask: Mask {
+            keep: 3,
+            exclude: Vec::new(),
+            inputs: false,
+            protect: 0,
+            min_gain: Some(0),
+        },
+        keep_prefix,
+        min_gain,
+        retry: true,
+        ..Options::default()
+    };
+    let changed = compacted(&session, &masks(true, 0), 1);
+    let Prefix { tokens, .. } = *changed.report.prefix.clone();
+    let (was, now) = (changed.report.was.tokens, changed.report.now.tokens);
+    let (gained, broken) = (was - now, now - tokens);
+    let share = |tokens: u64| tokens * 1000 / was;
+    assert!(broken > 0 && share(gained - broken / 10) < share(gained));
+    let changes = |outcome: Outcome| matches!(outcome.plan, Plan::Lines(..));
+    assert!(changes(compacted(&session, &masks(false, share(gained)), 1)));
+    assert!(!changes(compacted(&session, &masks(true, share(gained)), 1)));
+    assert!(changes(compacted(
+        &session,
+        &masks(true, share(gained - broken / 10)),
+        1
+    )));
+    let line = String::from_utf8(changed.report.json("chat", "o200k_base")).unwrap();
+    let member = |name: &str| json::member(line.as_bytes(), name).map(<[u8]>::to_vec);
+    assert_eq!(
+        member("prefix_kept_tokens"),
+        Some(tokens.to_string().into_bytes())
+    );
+    assert!(member("first_changed").is_some(), "{line}");
+}

@@ -1,0 +1,120 @@
+//! What a word can be in a standing instruction: looked up once for each word, since most sentences hold none that matters.
+
+use super::numbers::Numbers;
+use super::vocabulary::{CUES, IMPERATIVES, ONE_OFF};
+use std::sync::LazyLock;
+
+/// A verb that begins an instruction.
+pub(super) const IMPERATIVE: u16 = 1;
+
+/// It ties an instruction to one occasion.
+pub(super) const ONCE: u16 = 1 << 1;
+
+/// It makes one instruction out of many occasions.
+pub(super) const CUE: u16 = 1 << 2;
+
+/// A phrase may begin here that sets a rule wherever it stands.
+pub(super) const PHRASE: u16 = 1 << 3;
+
+/// Somebody whose doings are told and not ruled.
+pub(super) const PERSON: u16 = 1 << 4;
+
+/// Something is said of what must be.
+pub(super) const MODAL: u16 = 1 << 5;
+
+/// A form of what is said of all things of a kind may begin here.
+pub(super) const DUTY: u16 = 1 << 6;
+
+/// A form that ends a rule may begin here.
+pub(super) const LIFT: u16 = 1 << 7;
+
+/// Phrases that set a rule wherever they stand.
+pub(super) const LASTING: [&str; 10] = [
+    "from now on",
+    "from here on",
+    "from this point on",
+    "going forward",
+    "henceforth",
+    "until further notice",
+    "under no circumstances",
+    "at all times",
+    "unless i say",
+    "unless i tell",
+];
+
+/// Phrases that set one with what follows them.
+pub(super) const HERE: [&str; 8] = [
+    "in this session",
+    "in this project",
+    "in this conversation",
+    "in this chat",
+    "in this thread",
+    "in this repository",
+    "in this repo",
+    "in this codebase",
+];
+
+/// Forms of what is said of all things of a kind, or of one for good.
+pub(super) const OF_THINGS: &str = include_str!("rules_of_things.txt");
+
+/// What says that a rule no longer holds.
+pub(super) const LIFTING: &[&str] = &[
+    "no need to *",
+    "scrap the|that *",
+    "change of plan|plans",
+    "forget the|that ** rule",
+    "drop the|that ** rule",
+    "are|is allowed after all",
+    "are|is fine|ok after all",
+    "you|we no longer need|have *",
+    "strike that",
+];
+
+const PEOPLE: &[&str] = &[
+    "i", "i'm", "i've", "he", "she", "they", "we", "it", "that", "this", "there", "you", "who", "what",
+    "why", "how", "where", "when", "if", "my", "his", "her", "somebody", "someone", "says", "said", "told",
+    "states",
+];
+
+const MODALS: &[&str] = &["must", "should", "shall", "may", "needs", "has"];
+
+/// What a word in lower case is known as.
+pub(super) fn marks(word: &str) -> u16 {
+    KNOWN.0.find(word).map_or(0, |number| KNOWN.1[number as usize])
+}
+
+static KNOWN: LazyLock<(Numbers, Vec<u16>)> = LazyLock::new(|| {
+    let (mut numbers, mut known) = (Numbers::default(), Vec::new());
+    let mut add = |mark: u16, word: &str| {
+        let number = numbers.of(word) as usize;
+        if known.len() <= number {
+            known.push(0);
+        }
+        known[number] |= mark;
+    };
+    let lists = [
+        (IMPERATIVE, IMPERATIVES),
+        (ONCE, ONE_OFF),
+        (CUE, CUES),
+        (PERSON, PEOPLE),
+        (MODAL, MODALS),
+    ];
+    for (mark, words) in lists {
+        words.iter().for_each(|word| add(mark, word));
+    }
+    let forms = [(DUTY, OF_THINGS.lines().collect()), (LIFT, LIFTING.to_vec())];
+    let phrases = [
+        (PHRASE, LASTING.to_vec()),
+        (PHRASE, HERE.to_vec()),
+        (PHRASE, vec!["for the rest of"]),
+    ];
+    for (mark, patterns) in forms.into_iter().chain(phrases) {
+        let first = patterns
+            .iter()
+            .filter_map(|pattern: &&str| pattern.split(' ').next());
+        first
+            .flat_map(|words| words.split('|'))
+            .for_each(|word| add(mark, word));
+    }
+    (numbers, known)
+});

@@ -1,0 +1,110 @@
+//! Texts as numbers, in the order in which they first appear.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
+
+/// Numbers of texts.
+#[derive(Debug, Default)]
+pub struct Numbers {
+    /// The texts, one after the other.
+    texts: String,
+    /// Where each of them ends.
+    ends: Vec<usize>,
+    hashes: Vec<u64>,
+    /// By hash: the number of a text, and one; 0 where there is none.
+    places: Vec<u32>,
+}
+
+impl Numbers {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The number of a text, which gets the next one if it has none.
+    pub fn of(&mut self, text: &str) -> u32 {
+        self.hashed(hash(text), text)
+    }
+
+    /// The number of a text that has one.
+    pub fn find(&self, text: &str) -> Option<u32> {
+        self.look(hash(text), text).ok()
+    }
+
+    fn text(&self, number: usize) -> &str {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.texts[start..self.ends[number]]
+    }
+
+    /// The number, or the place for it.
+    fn look(&self, hash: u64, text: &str) -> Result<u32, usize> {
+        let last = self.places.len().wrapping_sub(1);
+        let mut place = hash as usize & last;
+        while let Some(number) = self.places.get(place).and_then(|number| number.checked_sub(1)) {
+            if self.hashes[number as usize] == hash && self.text(number as usize) == text {
+                return Ok(number);
+            }
+            place = (place + 1) & last;
+        }
+        Err(place)
+    }
+
+    fn hashed(&mut self, hash: u64, text: &str) -> u32 {
+        if self.places.len() < 2 * (self.len() + 1) {
+            self.grow();
+        }
+        match self.look(hash, text) {
+            Ok(number) => number,
+            Err(place) => {
+                let number = self.len() as u32;
+                self.places[place] = number + 1;
+                self.texts.push_str(text);
+                self.ends.push(self.texts.len());
+                self.hashes.push(hash);
+                number
+            }
+        }
+    }
+
+    fn grow(&mut self) {
+        let last = (self.places.len() * 2).max(64) - 1;
+        self.places = vec![0; last + 1];
+        for (number, hash) in self.hashes.iter().enumerate() {
+            let mut place = *hash as usize & last;
+            while self.places[place] != 0 {
+                place = (place + 1) & last;
+            }
+            self.places[place] = number as u32 + 1;
+        }
+    }
+
+    /// Takes in the texts of another; its numbers as numbers of these.
+    pub fn absorb(&mut self, other: &Numbers) -> Vec<u32> {
+        (0..other.len())
+            .map(|number| self.hashed(other.hashes[number], other.text(number)))
+            .collect()
+    }
+}
+
+/// What hashes begin with: another number in each run, so that nobody can write texts that all have one hash.
+static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0));
+
+fn hash(text: &str) -> u64 {
+    let bytes = text.as_bytes();
+    let mut state = *SEED ^ bytes.len() as u64;
+    let mut words = bytes.chunks_exact(8);
+    for word in &mut words {
+        let mut whole = [0; 8];
+        whole.copy_from_slice(word);
+        state = fold(state ^ u64::from_le_bytes(whole));
+    }
+    let rest = words.remainder();
+    let rest = rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    fold(state ^ rest)
+}
+
+/// The halves of a product, one upon the other.
+fn fold(state: u64) -> u64 {
+    let product = u128::from(state) * 0xa076_1d64_78bd_642f;
+    product as u64 ^ (product >> 64) as u64
+}

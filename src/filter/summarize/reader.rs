@@ -1,0 +1,101 @@
+//! The terms of many texts, as numbers: on all cores, and the same numbers on any machine.
+
+use super::numbers::Numbers;
+use super::terms::for_each_term;
+use crate::model::threads::by_pieces;
+use std::ops::Range;
+
+/// Reads terms.
+#[derive(Default)]
+pub struct Reader {
+    numbers: Numbers,
+    /// The thing that had a term last, and one.
+    last: Vec<u32>,
+}
+
+impl Reader {
+    /// Adds the terms of a text of this thing that it has not had before, each once.
+    pub fn read(&mut self, thing: usize, text: &str, found: &mut Vec<u32>) {
+        let thing = thing as u32 + 1;
+        for_each_term(text, |term| {
+            let number = self.numbers.of(term);
+            if self.last.len() <= number as usize {
+                self.last.push(0);
+            }
+            let last = &mut self.last[number as usize];
+            if std::mem::replace(last, thing) != thing {
+                found.push(number);
+            }
+        });
+    }
+}
+
+/// What `count` things say, in terms that are numbered over all of them: `each` reads a piece of the things, and `renumber` is handed
+/// what came of it to put the final number in the place of each. With the pieces, how many terms there are.
+pub fn read_all<T: Send>(
+    (count, bytes): (usize, usize),
+    each: impl Fn(Range<usize>, &mut Reader) -> T + Sync,
+    renumber: impl Fn(&mut T, &dyn Fn(u32) -> u32),
+) -> (Vec<T>, usize) {
+    let pieces = by_pieces(count, bytes, |range| {
+        let mut reader = Reader::default();
+        let read = each(range, &mut reader);
+        (reader.numbers, read)
+    });
+    let mut all = Numbers::default();
+    let mut read = Vec::with_capacity(pieces.len());
+    for (numbers, mut piece) in pieces {
+        if all.len() == 0 {
+            all = numbers;
+        } else {
+            let now = all.absorb(&numbers);
+            renumber(&mut piece, &|number| now[number as usize]);
+        }
+        read.push(piece);
+    }
+    (read, all.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_have_the_same_numbers_however_the_work_is_split() {
+        let texts: Vec<String> = (0..900)
+            .map(|nth: u32| format!("seed {} roof {} garden {}", nth % 7, nth * nth % 311, nth))
+            .collect();
+        let read = |bytes| {
+            read_all(
+                (texts.len(), bytes),
+                |range, reader| {
+                    let read = |nth: usize| {
+                        let mut terms = Vec::new();
+                        reader.read(nth, &texts[nth], &mut terms);
+                        terms
+                    };
+                    range.map(read).collect::<Vec<_>>()
+                },
+                |things, now| things.iter_mut().flatten().for_each(|term| *term = now(*term)),
+            )
+        };
+        let read = |bytes| {
+            let (pieces, count) = read(bytes);
+            (pieces.concat(), count)
+        };
+        let one = read(0);
+        assert_eq!(one, read(usize::MAX));
+        let mut numbers = Numbers::default();
+        for (nth, terms) in one.0.iter().enumerate() {
+            let mut own = Vec::new();
+            for_each_term(&texts[nth], |term| own.push(numbers.of(term)));
+            own.dedup();
+            let mut seen = std::collections::HashSet::new();
+            own.retain(|term| seen.insert(*term));
+            assert_eq!(*terms, own);
+        }
+        assert_eq!(one.1, numbers.len());
+        assert_eq!(numbers.find("garden"), Some(2));
+        assert_eq!(numbers.find("door"), None);
+    }
+}

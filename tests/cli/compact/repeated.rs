@@ -1,0 +1,82 @@
+//! `compact --keep-prefix`.
+
+use crate::env::Env;
+use serde_json::{Value, json};
+
+/// Exchanges about a garden, from this number on.
+fn exchanges(from: usize, count: usize) -> String {
+    let mut session = String::new();
+    for nth in from..from + count {
+        let question = json!({
+            "role": "user", "id": format!("u{nth}"),
+            "content": format!("What did we plant in bed {nth} beside the {} rows of kale?", nth * 7),
+        });
+        let reply = json!({
+            "role": "assistant", "id": format!("a{nth}"),
+            "content": format!("In bed {nth} we planted {} beans. Anna moved {} pots. It rained until noon.", nth * 3, nth * 11),
+        });
+        session.push_str(&format!("{question}\n{reply}\n"));
+    }
+    session
+}
+
+fn summary(stream: &str) -> String {
+    let mut lines = stream
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let event = lines.find(|line| line["type"] == "summary").unwrap();
+    event["content"].as_str().unwrap().to_string()
+}
+
+#[test]
+fn a_further_compaction_appends_to_the_summary() {
+    let env = Env::new();
+    let compact = |input: &str, more: &[&str]| {
+        let arguments = [&["compact", "--tiered", "--budget", "2000"], more].concat();
+        env.pipe(&arguments, input).status(0)
+    };
+    let once = compact(&exchanges(0, 80), &["-q"]).out().to_string();
+    let grown = format!("{once}{}", exchanges(80, 40));
+    let twice = compact(&grown, &["-q"]).out().to_string();
+    let (first, second) = (summary(&once), summary(&twice));
+    let further = second.strip_prefix(&first).expect(&second);
+    assert!(further.starts_with("\n[summary of "), "{further}");
+    let anew = compact(&grown, &["-q", "--keep-prefix", "off"]).out().to_string();
+    assert!(!summary(&anew).starts_with(&first));
+
+    let report = compact(&grown, &["--dry-run", "--json"]);
+    let report: Value = serde_json::from_str(report.out().lines().last().unwrap()).unwrap();
+    let kept = report["prefix_kept_bytes"].as_u64().unwrap() as usize;
+    assert!(kept > first.len(), "{report}");
+    assert!(report["prefix_kept_tokens"].as_u64().unwrap() > 100, "{report}");
+    assert_eq!(report["consolidated"], false);
+    assert!(report["first_changed"].is_string(), "{report}");
+
+    // A program writes a summary of all.
+    let written = compact(
+        &grown,
+        &[
+            "-q",
+            "--with",
+            "cmd:echo The garden grows.",
+            "--summary-budget",
+            "200",
+        ],
+    );
+    assert_eq!(summary(written.out()), "The garden grows.");
+}
+
+#[test]
+fn a_session_that_changes_nowhere_keeps_all_of_it() {
+    let env = Env::new();
+    let run = env
+        .pipe(
+            &["compact", "--budget", "2000", "--dry-run", "--json"],
+            exchanges(0, 2),
+        )
+        .status(0);
+    let report: Value = serde_json::from_str(run.out().lines().last().unwrap()).unwrap();
+    assert_eq!(report["changed"], false);
+    assert_eq!(report["prefix_kept_tokens"], report["was"]["tokens"]);
+    assert!(report.get("first_changed").is_none(), "{report}");
+}

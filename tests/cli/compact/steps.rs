@@ -1,0 +1,99 @@
+//! `compact --steps` and `--handoff`.
+
+use crate::env::Env;
+use serde_json::json;
+
+/// A session that runs a command in each exchange.
+fn work() -> String {
+    let mut session = String::new();
+    for nth in 0..30 {
+        let arguments = json!({"command": format!("cargo test case_{nth}")}).to_string();
+        let result = format!("running case {nth} of the suite, all of it passed. ").repeat(12);
+        let lines = [
+            json!({"role": "user", "id": format!("u{nth}"), "content": format!("Please run case {nth} and tell me how it went.")}),
+            json!({"role": "assistant", "id": format!("c{nth}"), "content": "", "tool_calls": [
+                {"id": format!("k{nth}"), "type": "function", "function": {"name": "bash", "arguments": arguments}}]}),
+            json!({"role": "tool", "id": format!("t{nth}"), "tool_call_id": format!("k{nth}"), "content": result}),
+            json!({"role": "assistant", "id": format!("a{nth}"), "content": format!("Case {nth} passed after {} seconds.", nth * 3)}),
+        ];
+        lines
+            .iter()
+            .for_each(|line| session.push_str(&format!("{line}\n")));
+    }
+    session
+}
+
+#[test]
+fn steps_are_the_strategies_by_name() {
+    let env = Env::new();
+    let compact = |more: &[&str]| {
+        let arguments = [&["compact", "-q", "--budget", "1500", "--best-effort"], more].concat();
+        let run = env.pipe(&arguments, work());
+        // Events, and what they put in, have ids of their own.
+        let lines = run.objects().into_iter();
+        lines
+            .map(|line| json!([line["role"], line["content"]]))
+            .collect::<Vec<_>>()
+    };
+    for (steps, options) in [
+        ("mask", &["--mask-tools"][..]),
+        ("dedupe,mask", &["--dedupe", "exact", "--mask-tools"]),
+        ("tiered", &["--tiered"]),
+        ("optimize", &["--optimize"]),
+        ("headtail", &["--tool-output-max", "10240"]),
+        ("digest,handoff", &["--digest-tools", "--with", "extract"]),
+        (
+            "dedupe,media,thinking,headtail,mask,digest,handoff,extract,drop",
+            &[],
+        ),
+    ] {
+        let listed = compact(&["--steps", steps]);
+        assert!(!listed.is_empty(), "{steps}");
+        assert_eq!(listed, compact(options), "{steps}");
+    }
+    // Steps alone are enough to ask for something.
+    env.pipe(&["compact", "-q", "--steps", "mask"], work()).status(0);
+}
+
+#[test]
+fn a_session_with_tools_is_summarized_in_blocks_unless_that_is_off() {
+    let env = Env::new();
+    let summary = |more: &[&str]| {
+        let arguments = [&["compact", "-q", "--budget", "1500"], more].concat();
+        env.pipe(&arguments, work()).status(0).out().to_string()
+    };
+    for blocks in [
+        &[][..],
+        &["--handoff", "auto"],
+        &["--steps", "mask,headtail,handoff"],
+    ] {
+        assert!(summary(blocks).contains(r"\ncommands:\n"), "{blocks:?}");
+    }
+    for sentences in [&["--handoff", "off"][..], &["--steps", "mask,headtail,extract"]] {
+        let text = summary(sentences);
+        assert!(
+            text.contains("[summary of ") && !text.contains(r"\ncommands:\n"),
+            "{sentences:?} {text}"
+        );
+    }
+}
+
+#[test]
+fn steps_that_contradict_each_other_are_refused() {
+    let env = Env::new();
+    for (options, why) in [
+        (
+            &["--steps", "tiered,mask"][..],
+            "--steps tiered conflicts with other steps",
+        ),
+        (&["--steps", "mask", "--tiered"], "cannot be used with"),
+        (&["--steps", "masks"], "masks"),
+        (
+            &["--handoff", "off", "--with", "cmd:cat", "--budget", "900"],
+            "--handoff requires the built-in summarizer",
+        ),
+    ] {
+        let run = env.pipe(&[&["compact"], options].concat(), work());
+        run.status(2).says(why);
+    }
+}
