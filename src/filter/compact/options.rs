@@ -114,6 +114,18 @@ pub struct Mask {
     pub min_gain: Option<u64>,
 }
 
+impl Mask {
+    /// Whether results of a tool stay.
+    pub fn excludes(&self, tool: &str) -> bool {
+        self.exclude.iter().any(|excluded| excluded == tool)
+    }
+
+    /// Whether arguments of a tool's calls become marks.
+    pub fn marks_arguments(&self, tool: &str) -> bool {
+        self.inputs && !self.excludes(tool)
+    }
+}
+
 /// A compaction.
 #[derive(Clone, Debug)]
 pub struct Options {

@@ -3,7 +3,7 @@
 
 use super::options::{Options, Overflow};
 use super::prefix::{FIRST, Limit};
-use super::step::cap::{Answered, CAPS, Cap, capped};
+use super::step::cap::{Answered, CAPS, Cap, LOWEST, capped};
 use super::step::mask;
 use super::step::media::newest_user;
 use super::target::{Target, part};
@@ -12,9 +12,6 @@ use super::{facts, summary};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Role};
 use std::collections::HashSet;
-
-/// The narrowest cap.
-const LOWEST: Cap = CAPS[CAPS.len() - 1];
 
 /// Whether the steps allow to cut messages and to let the rest go.
 pub fn is_allowed(options: &Options, target: &Target) -> bool {

@@ -27,6 +27,9 @@ const fn cap(tokens: u64, arguments: u64) -> Cap {
 /// From the widest on.
 pub const CAPS: [Cap; 4] = [cap(2560, 120), cap(400, 120), cap(80, 60), cap(24, 24)];
 
+/// The narrowest cap.
+pub const LOWEST: Cap = CAPS[CAPS.len() - 1];
+
 /// Tokens that a text may have beyond its cap: those of the mark, and as many as a cut would not gain.
 const SLACK: u64 = 24;
 
@@ -70,7 +73,13 @@ pub fn capped(
     } else {
         content(work, &text, most).or(shorter.clone())
     };
-    let calls = arguments(work, &now, answered, at, cap.arguments);
+    let calls = arguments(
+        work,
+        options,
+        &now,
+        |nth| answered.contains(&(at, nth)),
+        (at, cap),
+    );
     let mut changes: Vec<(&str, Option<&[u8]>)> = Vec::new();
     changes.extend(content.as_ref().map(|raw| ("content", Some(raw.as_slice()))));
     changes.extend(calls.as_ref().map(|raw| ("tool_calls", Some(raw.as_slice()))));
@@ -152,10 +161,10 @@ fn within(work: &Work<'_>, text: &str, most: u64) -> Option<String> {
 /// The calls, with those that were answered cut; none where all stay.
 fn arguments(
     work: &Work<'_>,
+    options: &Options,
     message: &Message<'_>,
-    answered: &Answered,
-    at: usize,
-    most: u64,
+    is_answered: impl Fn(usize) -> bool,
+    (at, cap): (usize, Cap),
 ) -> Option<Vec<u8>> {
     let calls = json::elements(message.tool_calls?, Dialect::Strict)?;
     let mut changed = false;
@@ -164,9 +173,8 @@ fn arguments(
         if nth > 0 {
             out.push(b',');
         }
-        let short = answered
-            .contains(&(at, nth))
-            .then(|| one_call(work, call, most, at))
+        let short = is_answered(nth)
+            .then(|| one_call(work, options, call, (at, cap)))
             .flatten();
         changed |= short.is_some();
         out.extend_from_slice(short.as_deref().unwrap_or(call));
@@ -175,37 +183,52 @@ fn arguments(
     changed.then_some(out)
 }
 
-fn one_call(work: &Work<'_>, call: &[u8], most: u64, at: usize) -> Option<Vec<u8>> {
+/// A call with its arguments cut; under the narrowest cap with a mark for them, where marks are allowed and one is less.
+fn one_call(work: &Work<'_>, options: &Options, call: &[u8], (at, cap): (usize, Cap)) -> Option<Vec<u8>> {
     let function = json::member(call, "function")?;
     let text = json::member(function, "arguments").and_then(json::text)?;
-    if text.len() as u64 <= most || mark::is_arguments(&text) {
+    let count = |text: &str| work.counter.tokenizer().count(text);
+    let tool = json::member(function, "name").and_then(json::text);
+    let marks = cap == LOWEST && options.mask.marks_arguments(&tool.unwrap_or_default());
+    let mark = marks
+        .then(|| mask::arguments_mark(work, &text, &work.id(at)))
+        .flatten();
+    let short = match (cut(work, &text, cap.arguments, at), mark) {
+        (Some(cut), Some(mark)) if count(&mark) < count(&cut) => mark,
+        (cut, mark) => cut.or(mark)?,
+    };
+    let function = json::with_members(function, &[("arguments", Some(&quoted(&short)?))]).ok()?;
+    json::with_members(call, &[("function", Some(&function))]).ok()
+}
+
+/// Arguments within so many tokens; none where they have no more, or are a mark.
+fn cut(work: &Work<'_>, text: &str, most: u64, at: usize) -> Option<String> {
+    if text.len() as u64 <= most || mark::is_arguments(text) {
         return None;
     }
     // Where most of it is syntax and short texts, a mark says as much.
     let count = |text: &str| work.counter.tokenizer().count(text);
     let tokens = match text.len() as u64 > most.saturating_mul(64) {
         true => text.len() as u64 / 4,
-        false => count(&text),
+        false => count(text),
     };
     if tokens <= most + SLACK {
         return None;
     }
-    let cut = values_cut(work, &text, most);
-    // What was cut before has no fingerprint that a mark could tell.
-    let short = match cut {
-        Some(cut) if count(&cut) <= most * 2 + 4 * SLACK => cut,
-        cut if mark::has_middle(&text) => cut?,
+    let cut = values_cut(work, text, most);
+    match cut {
+        Some(cut) if count(&cut) <= most * 2 + 4 * SLACK => Some(cut),
+        // What was cut before has no fingerprint that a mark could name.
+        cut if mark::has_middle(text) => cut,
         cut => {
-            let mark = mark::arguments(&text, &work.id(at));
+            let mark = mark::arguments(text, &work.id(at));
             match cut {
-                Some(cut) if count(&cut) <= count(&mark) => cut,
-                None if tokens <= count(&mark) => return None,
-                _ => mark,
+                Some(cut) if count(&cut) <= count(&mark) => Some(cut),
+                None if tokens <= count(&mark) => None,
+                _ => Some(mark),
             }
         }
-    };
-    let function = json::with_members(function, &[("arguments", Some(&quoted(&short)?))]).ok()?;
-    json::with_members(call, &[("function", Some(&function))]).ok()
+    }
 }
 
 /// A JSON text whose long strings keep their head and tail, each the same share of `most` tokens; names of members stay. None where it

@@ -73,7 +73,7 @@ pub fn candidates(work: &Work<'_>, mask: &Mask) -> Candidates {
 
 /// Whether a result is of a tool whose results stay.
 pub fn excludes(work: &Work<'_>, mask: &Mask, at: usize) -> bool {
-    !mask.exclude.is_empty() && mask.exclude.iter().any(|tool| *tool == work.tool(at))
+    !mask.exclude.is_empty() && mask.excludes(&work.tool(at))
 }
 
 /// What an item would become, and its tokens.
@@ -124,15 +124,19 @@ fn arguments(work: &Work<'_>, at: usize, masked: &BTreeSet<usize>) -> Option<Vec
 fn without_arguments(work: &Work<'_>, call: &[u8], id: &str) -> Option<Vec<u8>> {
     let function = json::member(call, "function")?;
     let text = json::member(function, "arguments").and_then(json::text)?;
-    let mark = mark::arguments(&text, id);
-    let count = |text: &str| work.counter.tokenizer().count(text);
-    if mark.len() >= text.len() || mark::has_middle(&text) || count(&mark) >= count(&text) {
-        return None;
-    }
+    let mark = arguments_mark(work, &text, id)?;
     let mut raw = Vec::new();
     json::push_text(&mut raw, &mark);
     let function = json::with_members(function, &[("arguments", Some(&raw))]).ok()?;
     json::with_members(call, &[("function", Some(&function))]).ok()
+}
+
+/// The mark of these arguments of a message; none where that is no smaller.
+pub fn arguments_mark(work: &Work<'_>, text: &str, id: &str) -> Option<String> {
+    let mark = mark::arguments(text, id);
+    let count = |text: &str| work.counter.tokenizer().count(text);
+    let is_less = mark.len() < text.len() && !mark::has_middle(text) && count(&mark) < count(text);
+    is_less.then_some(mark)
 }
 
 impl Work<'_> {

@@ -13,6 +13,13 @@ fn call(id: &str, words: usize) -> String {
     )
 }
 
+/// A call, and one without arguments.
+fn and_another(call: &str, id: &str) -> String {
+    let another =
+        format!(r#"}},{{"id":"{id}","type":"function","function":{{"name":"bash","arguments":"{{}}"}}}}]}}"#);
+    call.replacen("}]}", &another, 1)
+}
+
 /// What a tool gave back.
 fn result(id: &str, words: usize) -> String {
     let text = "the shed is red and has a door ".repeat(words);
@@ -25,6 +32,16 @@ fn said(role: &str, nth: usize, more: &str, words: usize) -> String {
 }
 
 fn holds(lines: &[String], pin_first_user: bool) {
+    holds_with(
+        lines,
+        &Options {
+            pin_first_user,
+            ..Options::default()
+        },
+    );
+}
+
+fn holds_with(lines: &[String], options: &Options) {
     let mut session = Session::default();
     lines.iter().for_each(|line| session.push_new(line.as_bytes()));
     let mut compacted = 0;
@@ -34,8 +51,7 @@ fn holds(lines: &[String], pin_first_user: bool) {
                 options: Options {
                     best_effort,
                     retry: true,
-                    pin_first_user,
-                    ..Options::default()
+                    ..options.clone()
                 },
                 budget: Some(share),
                 trigger: None,
@@ -126,11 +142,7 @@ fn a_pinned_question_at_the_end_is_all_of_what_is_newest() {
 
 #[test]
 fn a_call_that_waits_ahead_of_a_question_may_leave_with_its_exchange() {
-    let two = call("p1", 30).replacen(
-        "}]}",
-        r#"},{"id":"p2","type":"function","function":{"name":"bash","arguments":"{}"}}]}"#,
-        1,
-    );
+    let two = and_another(&call("p1", 30), "p2");
     // A result of what was called ahead of the question makes one exchange of both.
     holds(
         &[
@@ -163,4 +175,20 @@ fn of_two_results_of_a_call_the_summary_has_the_first() {
         ],
     );
     holds(&lines, false);
+}
+
+#[test]
+fn no_budget_below_the_minimum_is_reached_by_marks_of_arguments() {
+    let mut options = Options::default();
+    options.mask.inputs = true;
+    options.mask.keep = 0;
+    // Results that are no longer than marks, so that the arguments are all that can become smaller.
+    let lines = [
+        said("user", 1, "", 3),
+        and_another(&and_another(&call("c1", 19), "c2"), "c3"),
+        result("c1", 2),
+        result("c2", 2),
+        result("c3", 2),
+    ];
+    holds_with(&lines, &options);
 }
