@@ -11,16 +11,28 @@ use crate::model::summary::quoted;
 use crate::model::view::Item;
 
 /// Most of the room that a first summary takes beside the newest messages, per mille.
-pub const FIRST: u64 = 600;
+const FIRST: u64 = 600;
 
 /// Most of it that all records take together: a first one leaves room for further ones. Beyond that all are made into one.
 const RECORDS: u64 = 750;
+
+/// The same two where a first summary stands for much.
+const OF_MUCH: (u64, u64) = (800, 900);
+
+/// How many times the room that is.
+const MUCH: u64 = 6;
 
 /// Most of it that the one takes.
 const ONE: u64 = 400;
 
 /// Fewest tokens of a further record.
 const LEAST: u64 = 64;
+
+/// Most tokens of a first summary: of a session that is large for the room, little stays as it is in any case.
+pub fn first(work: &Work<'_>, room: u64) -> u64 {
+    let is_much = work.was().tokens.saturating_sub(work.aside()) > room.saturating_mul(MUCH);
+    part(room, if is_much { OF_MUCH.0 } else { FIRST })
+}
 
 /// How many tokens the summary of a repeated compaction has at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +56,11 @@ impl Limit {
         let kept = work.items[at].before;
         let room = budget.saturating_sub(work.aside());
         // A further record takes half of what is left, so that it is not the last one.
-        let further = part(room, RECORDS).saturating_sub(kept) / 2;
+        let records = match part(room, RECORDS) {
+            most if most < kept => part(room, OF_MUCH.1),
+            most => most,
+        };
+        let further = records.saturating_sub(kept) / 2;
         let most = options.summary_budget.unwrap_or(u64::MAX);
         Some(match further >= LEAST && kept + further <= most {
             true => Limit::Further(kept + further),

@@ -2,11 +2,11 @@
 //! stays is cut where it is long; an exchange may be cut in its middle, behind its request.
 
 use super::options::{Options, Overflow};
-use super::prefix::{FIRST, Limit};
+use super::prefix::{self, Limit};
 use super::step::cap::{Answered, CAPS, Cap, LOWEST, capped};
 use super::step::mask;
 use super::step::media::newest_user;
-use super::target::{Target, part};
+use super::target::Target;
 use super::work::{Entry, Level, Work, summary_cost};
 use super::{facts, summary};
 use crate::model::json::{self, Dialect};
@@ -119,7 +119,7 @@ fn wanted(work: &Work<'_>, options: &Options, limit: Option<Limit>, (beside, roo
     if !options.steps.summary {
         return standing;
     }
-    let most = part(room, FIRST).min(beside);
+    let most = prefix::first(work, room).min(beside);
     let (most, standing) = match (limit, work.summary_item) {
         (Some(Limit::Further(tokens)), Some(at)) => (tokens.min(beside), work.items[at].before),
         (Some(limit), _) if work.exchanges_summary => (limit.tokens().min(beside), 0),

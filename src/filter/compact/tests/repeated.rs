@@ -146,6 +146,35 @@ fn earlier_records_stay_to_the_byte_until_they_are_too_much() {
 }
 
 #[test]
+fn a_first_handoff_of_much_takes_more_and_stays() {
+    let count = |text: &str| Tokenizer::DEFAULT.count(text);
+    let options = Options {
+        budget: Some(BUDGET),
+        retry: true,
+        ..Options::default()
+    };
+    // Of little, of much, and a second time.
+    let handoffs = [&[2][..], &[8, 2]].map(|sizes| {
+        let mut session = Session::default();
+        let mut handoffs = Vec::new();
+        for (nth, size) in sizes.iter().enumerate() {
+            grow(&mut session, 8, size * BUDGET);
+            let Plan::Lines(lines, _) = compacted(&session, &options, nth).plan else {
+                panic!("nothing changed");
+            };
+            lines.iter().for_each(|line| session.push_new(line));
+            handoffs.push(summary(&session));
+        }
+        handoffs
+    });
+    let [little, much] = &handoffs;
+    assert!(count(&little[0]) <= BUDGET * 6 / 10);
+    assert!((BUDGET * 75 / 100..=BUDGET * 8 / 10).contains(&count(&much[0])));
+    assert!(much[1].starts_with(&much[0]) && much[1] != much[0]);
+    assert!(count(&much[1]) <= BUDGET * 9 / 10);
+}
+
+#[test]
 fn a_further_record_has_what_came_since_and_nothing_else() {
     let rounds = rounds(Choice::Optimize, 8, true, 4);
     let (before, now) = (&rounds[2].0, &rounds[3].0);

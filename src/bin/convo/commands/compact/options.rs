@@ -110,7 +110,7 @@ pub struct Strategy {
 
     /// Keep an earlier summary unchanged and append to it: on, off
     ///
-    /// With on, a prompt cache keeps the view up to the end of that summary. Summaries that exceed three quarters of --budget
+    /// With on, a prompt cache keeps the view up to the end of that summary. Summaries that take most of --budget
     /// together are consolidated into one.
     #[arg(long, alias = "stable", value_name = "WHEN", default_value = "on", value_parser = ["on", "off"], hide_possible_values = true, hide_short_help = true, help_heading = "Summary")]
     keep_prefix: String,
