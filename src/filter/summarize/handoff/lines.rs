@@ -3,6 +3,9 @@
 pub use super::super::entry::Count;
 use super::super::entry::push_quoted;
 
+/// Tokens of an item beside its text: what begins its line, and the end of it.
+pub const AROUND: u64 = 3;
+
 /// Tokens of a line that tells how many more there are.
 pub const MORE: u64 = 8;
 

@@ -19,6 +19,7 @@ mod command;
 mod cut;
 mod lines;
 mod read;
+mod requests;
 mod write;
 
 pub(super) use cut::GAP;

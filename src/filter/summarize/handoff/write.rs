@@ -5,18 +5,16 @@ use super::super::entry::Entry;
 use super::super::prior::Prior;
 use super::command::Commands;
 use super::cut::{cut, first};
-use super::lines::{Count, MORE, fitting, quoted, unseen};
+use super::lines::{AROUND, Count, MORE, fitting, quoted, unseen};
 use super::read::Heading;
+use super::requests::Requests;
 use super::{Facts, File};
 use crate::filter::phrase::holds;
 use crate::model::message::Role;
 use crate::model::threads::over_cores;
 
-/// Fewest tokens of a request that are worth quoting.
-const LEAST: u64 = 24;
-
-/// Tokens of an item beside its text: what begins its line, and the end of it.
-const AROUND: u64 = 3;
+/// Fewest tokens of a reply that are worth quoting.
+const LEAST: u64 = 12;
 
 /// Errors that are named, the newest.
 const ERRORS: usize = 3;
@@ -109,10 +107,7 @@ fn blocks<'f>(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -
         .map(|text| quoted("- ", text))
         .collect();
     let error_costs = costs(&errors);
-    let bytes = facts.requests.iter().map(|text| text.len()).sum();
-    let requests: Vec<u64> = over_cores(facts.requests.len(), bytes, |nth| {
-        count(&facts.requests[nth]) + AROUND
-    });
+    let requests = Requests::of(facts, questions, count);
     let notes = notes(facts, count);
     let note_costs = notes.iter().map(|note| note.tokens).sum();
     let notes = Choosing::among(notes);
@@ -145,8 +140,8 @@ fn blocks<'f>(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -
         block(
             Heading::Requests,
             30,
-            sum(&requests) + more_cost(facts.unnamed[0]),
-            Box::new(move |room| requested(facts, &requests, room, count)),
+            requests.need(),
+            Box::new(move |room| requests.lines(room, count)),
         ),
         block(
             Heading::Plan,
@@ -200,7 +195,7 @@ fn blocks<'f>(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -
                 count(reply) + AROUND
             },
             Box::new(move |room| match room.checked_sub(AROUND) {
-                Some(room) if room >= LEAST / 2 => vec![quoted("- ", &cut(reply, room, count))],
+                Some(room) if room >= LEAST => vec![quoted("- ", &cut(reply, room, count))],
                 _ => Vec::new(),
             }),
         ),
@@ -212,55 +207,6 @@ fn chosen(among: &Choosing<'_>, questions: &[String], room: u64) -> impl Iterato
     let mut chosen = among.choose_for(questions, room, Fading::Slow);
     chosen.sort_unstable();
     chosen.into_iter()
-}
-
-/// The first request, with at most a third of the room, and the newest ones, each cut to the same length.
-fn requested(facts: &Facts<'_>, costs: &[u64], room: u64, count: Count<'_>) -> Vec<String> {
-    let Some((first_cost, rest)) = costs.split_first() else {
-        return Vec::new();
-    };
-    let unnamed = facts.unnamed[0];
-    let all = costs.iter().sum::<u64>() + if unnamed > 0 { MORE } else { 0 };
-    let (first_cap, cap, from) = if all <= room {
-        (*first_cost, u64::MAX, 1)
-    } else {
-        let first_cap = (*first_cost).min((room / 3).max(LEAST));
-        let mut left = room.saturating_sub(first_cap + MORE);
-        // As many of the newest as can say something.
-        let mut from = costs.len();
-        for cost in rest.iter().rev() {
-            let Some(rest) = left.checked_sub((*cost).min(LEAST)) else {
-                break;
-            };
-            left = rest;
-            from -= 1;
-        }
-        let room = room.saturating_sub(first_cap + MORE);
-        let sum = |cap: u64| costs[from..].iter().map(|cost| (*cost).min(cap)).sum::<u64>();
-        let (mut low, mut high) = (LEAST, room.max(LEAST));
-        while low < high {
-            let middle = low + (high - low).div_ceil(2);
-            match sum(middle) <= room {
-                true => low = middle,
-                false => high = middle - 1,
-            }
-        }
-        (first_cap, low, from)
-    };
-    if first_cap > room {
-        return Vec::new();
-    }
-    let line = |nth: usize, cap: u64| {
-        quoted(
-            "- ",
-            &cut(facts.requests[nth].trim(), cap.saturating_sub(AROUND), count),
-        )
-    };
-    let mut lines = vec![line(0, first_cap)];
-    let elided = (from - 1) as u64 + unnamed;
-    lines.extend(unseen(elided, " requests"));
-    lines.extend((from..costs.len()).map(|nth| line(nth, cap)));
-    lines
 }
 
 /// Written before read, newest first.

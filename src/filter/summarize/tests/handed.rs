@@ -97,3 +97,55 @@ fn the_first_and_the_newest_requests_are_named_in_any_room() {
         );
     }
 }
+
+#[test]
+fn a_question_chooses_among_the_requests() {
+    let requests: Vec<String> = (0..40)
+        .map(|nth| match nth {
+            20 => "The password policy demands fourteen letters and two digits.".to_string(),
+            30 => {
+                let page = "This page is about the cellar and has nothing that matters today. ".repeat(20);
+                format!("{page}The vault opens with the copper key.\n{page}")
+            }
+            _ => format!("Look at page {nth} of the report and tell me what changed since then."),
+        })
+        .collect();
+    let handed = |questions: &[&str]| {
+        let mut facts = facts();
+        facts.requests = requests.iter().map(|text| text.as_str().into()).collect();
+        let mut options = Options {
+            covered: Some(10_000),
+            ..Options::new(300)
+        };
+        options.style.questions = questions.iter().map(ToString::to_string).collect();
+        let summary = hand_over(facts, &[], &[], None, &options, &words).unwrap();
+        assert!(words(&summary.text) <= 300);
+        summary.text
+    };
+    let (without, with) = (
+        handed(&[]),
+        handed(&["What is the password policy?", "Which key opens the vault?"]),
+    );
+    assert!(
+        !without.contains("fourteen letters") && !without.contains("copper"),
+        "{without}"
+    );
+    assert!(with.contains("fourteen letters"), "{with}");
+    // Of a long one a sentence, and those beside it.
+    let excerpt = with
+        .split("\n- ")
+        .find(|line| line.contains("The vault opens with the copper key."));
+    let excerpt = excerpt.unwrap_or_else(|| panic!("{with}"));
+    assert!(
+        excerpt.starts_with("[...] ") && excerpt.ends_with(" [...]"),
+        "{with}"
+    );
+    assert!(excerpt.matches("cellar").count() <= 2, "{with}");
+    // The first and the newest are there in any case, and all others are counted.
+    for text in [&without, &with] {
+        let read = text::read(text).facts;
+        assert!(read.requests[0].contains("page 0 "), "{text}");
+        assert!(read.requests.last().unwrap().contains("page 39 "), "{text}");
+        assert_eq!(read.requests.len() as u64 + read.unnamed[0], 40, "{text}");
+    }
+}

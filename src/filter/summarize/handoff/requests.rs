@@ -1,0 +1,167 @@
+//! What the user asked for: the first request, the newest ones, and what questions ask for.
+
+use super::super::choose::{Candidate, Choosing, Fading};
+use super::super::prior::Prior;
+use super::super::sentences::ranges;
+use super::Facts;
+use super::cut::{GAP, cut};
+use super::lines::{AROUND, Count, MORE, quoted, unseen};
+use crate::model::threads::over_cores;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Fewest tokens of a request that are worth quoting.
+const LEAST: u64 = 24;
+
+/// Most tokens of a request of which no sentence is quoted alone.
+const WHOLE: u64 = 3 * LEAST;
+
+/// The requests of a session.
+pub struct Requests<'f> {
+    facts: &'f Facts<'f>,
+    /// Tokens of each.
+    costs: Vec<u64>,
+    asked: Option<Asked<'f>>,
+}
+
+/// What questions choose from.
+struct Asked<'f> {
+    questions: &'f [String],
+    /// Sentences, and short requests whole, each with the number of its request.
+    units: Vec<(usize, Range<usize>)>,
+    among: Choosing<'f>,
+}
+
+impl<'f> Requests<'f> {
+    /// Of these facts.
+    pub fn of(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'_>) -> Requests<'f> {
+        let bytes = facts.requests.iter().map(|text| text.len()).sum();
+        let costs = over_cores(facts.requests.len(), bytes, |nth| {
+            count(&facts.requests[nth]) + AROUND
+        });
+        let asked = (!questions.is_empty()).then(|| Asked::of(facts, questions, &costs, count));
+        Requests { facts, costs, asked }
+    }
+
+    /// Tokens of all of them.
+    pub fn need(&self) -> u64 {
+        let more = if self.facts.unnamed[0] > 0 { MORE } else { 0 };
+        self.costs.iter().sum::<u64>() + more
+    }
+
+    /// They within so many tokens: the first, with at most a third of them, what questions ask for, with half of what is left, and the
+    /// newest, each cut to the same length.
+    pub fn lines(&self, room: u64, count: Count<'_>) -> Vec<String> {
+        let costs = &self.costs;
+        let Some(first_cost) = costs.first() else {
+            return Vec::new();
+        };
+        let (mut first_cap, mut asked) = (*first_cost, BTreeMap::new());
+        let (cap, from) = if self.need() <= room {
+            (u64::MAX, 1)
+        } else {
+            first_cap = first_cap.min((room / 3).max(LEAST));
+            let mut left = room.saturating_sub(first_cap + MORE);
+            if let Some(of) = &self.asked {
+                (asked, left) = of.excerpts(&self.facts.requests, left);
+            }
+            newest_of(costs, |nth| asked.contains_key(&nth), left)
+        };
+        if first_cap > room {
+            return Vec::new();
+        }
+        let line = |nth: usize| {
+            let text = self.facts.requests[nth].trim();
+            let cap = if nth == 0 { first_cap } else { cap };
+            let short = cut(text, cap.saturating_sub(AROUND), count);
+            match asked.get(&nth) {
+                Some(_) if nth == 0 && costs[0] <= first_cap => quoted("- ", &short),
+                Some(excerpt) if nth == 0 => quoted("- ", &format!("{short}{GAP}{excerpt}")),
+                Some(excerpt) => quoted("- ", excerpt),
+                None => quoted("- ", &short),
+            }
+        };
+        let earlier: Vec<usize> = asked
+            .keys()
+            .copied()
+            .filter(|nth| (1..from).contains(nth))
+            .collect();
+        let elided = (from - 1 - earlier.len()) as u64 + self.facts.unnamed[0];
+        let mut lines = vec![line(0)];
+        lines.extend(unseen(elided, " requests"));
+        lines.extend(earlier.into_iter().chain(from..costs.len()).map(line));
+        lines
+    }
+}
+
+/// As many of the newest as can say something in so many tokens: the most that each gets, and the first of them. Some are paid for.
+fn newest_of(costs: &[u64], is_paid: impl Fn(usize) -> bool, room: u64) -> (u64, usize) {
+    let cost = |nth: usize| if is_paid(nth) { 0 } else { costs[nth] };
+    let mut left = room;
+    let mut from = costs.len();
+    for nth in (1..costs.len()).rev() {
+        let Some(rest) = left.checked_sub(cost(nth).min(LEAST)) else {
+            break;
+        };
+        (left, from) = (rest, nth);
+    }
+    let sum = |cap: u64| (from..costs.len()).map(|nth| cost(nth).min(cap)).sum::<u64>();
+    let (mut low, mut high) = (LEAST, room.max(LEAST));
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        match sum(middle) <= room {
+            true => low = middle,
+            false => high = middle - 1,
+        }
+    }
+    (low, from)
+}
+
+impl<'f> Asked<'f> {
+    fn of(facts: &'f Facts<'_>, questions: &'f [String], costs: &[u64], count: Count<'_>) -> Asked<'f> {
+        let mut units = Vec::new();
+        for (nth, text) in facts.requests.iter().enumerate() {
+            match costs[nth] <= WHOLE {
+                true => units.push((nth, 0..text.len())),
+                false => units.extend(ranges(text).into_iter().map(|range| (nth, range))),
+            }
+        }
+        let text = |(nth, range): &(usize, Range<usize>)| &facts.requests[*nth][range.clone()];
+        let among = units.iter().map(|unit| Candidate {
+            text: text(unit),
+            prior: Prior::NEUTRAL.product(),
+            tokens: count(text(unit)) + AROUND + count(GAP),
+        });
+        Asked {
+            questions,
+            among: Choosing::among(among.collect()),
+            units,
+        }
+    }
+
+    /// What they choose of each request within half of so many tokens, and the tokens that are left.
+    fn excerpts(&self, requests: &[Cow<'_, str>], room: u64) -> (BTreeMap<usize, String>, u64) {
+        let choice = self.among.begin(self.questions, room, Fading::Slow);
+        let left = choice.left(room);
+        let mut chosen = choice.chosen;
+        chosen.sort_unstable();
+        let mut ends: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut excerpts: BTreeMap<usize, String> = BTreeMap::new();
+        for (nth, range) in chosen.iter().map(|unit| &self.units[*unit]) {
+            let text = &requests[*nth];
+            let between = &text[ends.insert(*nth, range.end).unwrap_or(0)..range.start];
+            let out = excerpts.entry(*nth).or_default();
+            out.push_str(match between.trim().is_empty() {
+                true => between,
+                false => GAP,
+            });
+            out.push_str(&text[range.clone()]);
+        }
+        for (nth, out) in &mut excerpts {
+            let all = requests[*nth][ends[nth]..].trim().is_empty();
+            *out = format!("{}{}", out.trim(), if all { "" } else { GAP.trim_end() });
+        }
+        (excerpts, left)
+    }
+}
