@@ -1,10 +1,11 @@
-//! Changes of the title and the tags of a session: `meta` events, which `restore` undoes.
+//! Changes of the title, the tags and the notes of a session: events that `restore` undoes.
 
 use super::overview::{TAGS, tags_of};
 use super::{Plan, Stamp};
 use crate::error::{Error, Kind, Result};
 use crate::model::event::{Action, Event};
 use crate::model::json::{self, Dialect, ObjectBuilder, push_text};
+use crate::model::note::{NOTE, is_note};
 use crate::model::session::{Class, Session};
 
 /// The header member that holds the title.
@@ -107,6 +108,41 @@ pub fn set_tags(
     change(session, TAGS, value, list(&tags), stamp)
 }
 
+/// Plans to add a note on the session, or on the message with the id `of`.
+///
+/// # Errors
+/// [`Kind::Usage`] if the text is blank, [`Kind::No`] if there is no such message.
+pub fn add_note(
+    session: &Session,
+    text: &str,
+    of: Option<&str>,
+    stamp: impl FnOnce(&str) -> Result<Stamp>,
+) -> Result<Plan> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(Error::new(Kind::Usage, "empty note"));
+    }
+    if let Some(id) = of.filter(|id| session.all_of(id).is_empty()) {
+        let error = Error::new(Kind::No, format!("no such message: {id}"));
+        return Err(error.hint("list the ids of messages with: convo context INPUT | jq -r .id"));
+    }
+    let stamp = stamp(text)?;
+    let mut event = ObjectBuilder::default();
+    event
+        .text("type", NOTE)
+        .text("id", &stamp.id)
+        .text("at", &stamp.at)
+        .text("text", text);
+    if let Some(id) = of {
+        event.text("of", id);
+    }
+    let subject = of.map_or(String::new(), |id| format!(" to {id}"));
+    Ok(Plan::Lines(
+        vec![event.finish()],
+        format!("added a note{subject}"),
+    ))
+}
+
 /// The event that sets or removes a member of the header.
 fn change(
     session: &Session,
@@ -141,8 +177,11 @@ fn change(
     Ok(Plan::Lines(vec![event.finish()], what))
 }
 
-/// Whether an event changes nothing but the title or the tags, as a command of the user.
+/// Whether an event is a note, or changes nothing but the title or the tags, as a command of the user.
 pub fn is_change(event: &Event<'_>) -> bool {
+    if is_note(event) {
+        return true;
+    }
     let Action::Meta(meta) = event.action() else {
         return false;
     };

@@ -1,6 +1,7 @@
 //! Sessions to sessions, without input or output. A change is planned as lines that are appended to the log;
 //! a stream shows the result as a value: the session as if it had always been so.
 
+mod appended;
 pub mod branch;
 pub mod compact;
 pub mod compat;
@@ -11,6 +12,7 @@ pub mod diff;
 pub mod drop;
 pub mod dropped;
 pub mod expand;
+pub mod fork;
 pub mod gc;
 pub mod join;
 pub mod memory;

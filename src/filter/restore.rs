@@ -1,25 +1,65 @@
 //! Takes an event back: it counts as never written.
 
-use super::{Plan, Stamp, metadata};
+use super::{Plan, Stamp, appended, metadata};
 use crate::error::{Error, Kind, Result};
 use crate::model::event::{Action, Event};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::{Class, Session};
 use std::collections::HashSet;
 
-/// Plans to take back the event of this id, or the newest cut, compaction, summary, title or tags that still count.
-pub fn plan(session: &Session, id: Option<&str>, stamp: impl FnOnce(&str) -> Result<Stamp>) -> Result<Plan> {
-    let (id, kind) = match id {
-        Some(id) => (id.to_string(), named(session, id)?),
-        None => newest(session).ok_or_else(|| {
+/// The change to undo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target<'a> {
+    /// The event of this id.
+    Event(&'a str),
+    /// The newest cut, compaction, summary, title, tags or note that still counts.
+    Change,
+    /// The same, or an append that is newer.
+    ChangeOrAppend,
+    /// The newest exchange, even if another change is newer.
+    Exchange,
+}
+
+/// Plans to undo a change. Appended messages are undone by an event that drops them.
+pub fn plan(
+    session: &Session,
+    target: Target<'_>,
+    stamp: impl FnOnce(&str) -> Result<Stamp>,
+) -> Result<Plan> {
+    let newest = match target {
+        Target::Event(_) | Target::Exchange => None,
+        Target::Change | Target::ChangeOrAppend => newest(session),
+    };
+    let appended = match target {
+        Target::Event(_) | Target::Change => None,
+        Target::ChangeOrAppend => {
+            let change = newest.as_ref().map(|(index, ..)| *index);
+            appended::newest(
+                session,
+                change.max(packed(session).map(|(index, _)| index)),
+                false,
+            )
+        }
+        Target::Exchange => appended::newest(session, None, true),
+    };
+    if let Some(appended) = appended {
+        return appended.undo(session, stamp);
+    }
+    let (id, kind) = match (target, newest) {
+        (Target::Event(id), _) => (id.to_string(), named(session, id)?),
+        (_, Some((_, id, kind))) => (id, kind),
+        (_, None) => {
             let error = Error::new(Kind::No, "nothing to undo");
-            match packed(session) {
-                Some(gc) => error.hint(format!(
+            return Err(match packed(session) {
+                Some((_, gc)) => error.hint(format!(
                     "older changes are archived; undo the gc first with: convo restore NAME {gc}"
                 )),
-                None => error,
-            }
-        })?,
+                None => match appended::newest(session, None, false) {
+                    Some(_) if target == Target::Change => error.hint("undo an append with: convo undo NAME"),
+                    _ => error,
+                },
+            });
+        }
     };
     let stamp = stamp(&id)?;
     let mut event = ObjectBuilder::default();
@@ -120,6 +160,9 @@ fn words(action: &Action<'_>, body: &[u8]) -> String {
             format!("failure {}: {why}", attempt.failures)
         }
         Action::Session | Action::Unknown => {
+            if let Some(text) = json::member(body, "text").and_then(json::text) {
+                return text.chars().take(60).collect();
+            }
             let lines = json::member(body, "lines").map(String::from_utf8_lossy);
             let child = json::member(body, "continued_to").and_then(json::text);
             lines
@@ -134,38 +177,42 @@ fn words(action: &Action<'_>, body: &[u8]) -> String {
 pub fn changes(session: &Session) -> Vec<(String, String)> {
     let live = session.live_events().into_iter();
     live.filter_map(|index| counting(session, index, moves_view))
+        .map(|(_, id, kind)| (id, kind))
         .collect()
 }
 
-/// The newest change that still counts, be it of the view, of the title or of the tags: id and type.
-fn newest(session: &Session) -> Option<(String, String)> {
-    let changes = |event: &Event<'_>| moves_view(event) || metadata::is_change(event);
+/// The newest change that still counts, be it of the view, the title, the tags or the notes: line, id and type. An
+/// undone append is not done again by the next undo.
+fn newest(session: &Session) -> Option<(usize, String, String)> {
+    let changes =
+        |event: &Event<'_>| (moves_view(event) && !appended::is_undo(event)) || metadata::is_change(event);
     let mut live = session.live_events().into_iter().rev();
     live.find_map(|index| counting(session, index, changes))
 }
 
-/// Id and type of the event in a line, if it is one of those.
+/// Line, id and type of the event in a line, if it is one of those.
 fn counting(
     session: &Session,
     index: usize,
     is_one: impl Fn(&Event<'_>) -> bool,
-) -> Option<(String, String)> {
+) -> Option<(usize, String, String)> {
     let record = session.record(index);
     let event = record.event().filter(|event| is_one(event))?;
-    Some((event.id()?.into_owned(), event.name().into_owned()))
+    Some((index, event.id()?.into_owned(), event.name().into_owned()))
 }
 
 fn moves_view(event: &Event<'_>) -> bool {
     matches!(event.name().as_ref(), "truncate" | "compact" | "summary") && !is_final(event)
 }
 
-/// A gc that still counts: with it, what came before is in the archive.
-fn packed(session: &Session) -> Option<String> {
+/// Line and id of a gc that still counts: with it, what came before is in the archive.
+fn packed(session: &Session) -> Option<(usize, String)> {
     let destroyed = session.destroyed();
     session.live_events().into_iter().rev().find_map(|index| {
         let record = session.record(index);
         let event = record.event().filter(|event| is_kept_gc(event))?;
-        Some(event.id()?.into_owned()).filter(|id| !destroyed.contains(id))
+        let id = event.id()?.into_owned();
+        (!destroyed.contains(&id)).then_some((index, id))
     })
 }
 
@@ -199,7 +246,7 @@ fn named(session: &Session, id: &str) -> Result<String> {
     if record.event().is_some_and(is_final) {
         let error = Error::new(Kind::No, "the summarized messages are not in the log");
         return Err(match packed(session) {
-            Some(gc) => error.hint(format!("undo the gc first with: convo restore NAME {gc}")),
+            Some((_, gc)) => error.hint(format!("undo the gc first with: convo restore NAME {gc}")),
             None => error,
         });
     }
@@ -255,7 +302,8 @@ mod tests {
                 at: "2026-01-01T00:00:00Z".into(),
             })
         };
-        let Plan::Lines(lines, _) = plan(session, id, stamp)? else {
+        let target = id.map_or(Target::Change, Target::Event);
+        let Plan::Lines(lines, _) = plan(session, target, stamp)? else {
             return Ok(());
         };
         lines.iter().for_each(|line| session.push_new(line));

@@ -7,6 +7,7 @@ use super::request::media::{Bytes, Media};
 use super::request::piece::rest;
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Part};
+use crate::model::note::is_note;
 use crate::model::session::Session;
 use crate::model::speaker;
 use crate::model::view::View;
@@ -61,7 +62,8 @@ pub fn count(session: &Session, view: &View, purpose: Purpose, report: &mut Repo
     if purpose == Purpose::Export {
         let shown = [&losses::HEADER[..], &["key", "continued_from"]].concat();
         let keeps = |body: &[u8]| rest(body, &shown).next().is_none();
-        losses::records(session, keeps, |_| false, report);
+        let is_shown = |index: usize| session.record(index).event().is_some_and(is_note);
+        losses::records(session, keeps, is_shown, report);
     }
 }
 

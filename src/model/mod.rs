@@ -12,6 +12,7 @@ pub mod key;
 pub mod lineage;
 pub mod memory;
 pub mod message;
+pub mod note;
 pub mod origin;
 pub mod outline;
 pub mod record;

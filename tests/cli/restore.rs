@@ -15,7 +15,7 @@ fn takes_back_one_change_after_another() {
     env.run(&["context", "trip"]).fine().gives(CHAT);
     env.run(&["restore", "trip"])
         .status(1)
-        .says("convo: trip: nothing to undo\n");
+        .says("convo: trip: nothing to undo\nhint: undo an append with: convo undo NAME\n");
     snapshot!(
         "restore_log",
         env.run(&["cat", "trip"]).fine().out().strip_prefix(CHAT).unwrap()

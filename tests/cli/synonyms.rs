@@ -19,19 +19,15 @@ fn names_of_other_programs_run_the_command() {
     assert_eq!(env.run(&["ls"]).fine().out(), env.run(&["list"]).out());
     // The same after a global option, which the whole command line reads.
     env.run(&["-q", "export", "trip"]).fine().gives(&chat);
-    env.run(&["truncate", "trip", "--keep-last", "0"]).status(0);
-    env.run(&["undo", "trip"]).status(0).says("undid truncate");
     let help = env.run(&["export", "--help"]).status(0);
     assert!(help.out().contains("Usage: convo cat"), "{help}");
     env.run(&["rm", "trip"]).status(0).says("moved to the trash");
-    env.run(&["undo", "trip"])
-        .status(0)
-        .says("recovered from the trash");
+    env.run(&["restore", "-q", "trip"]).fine();
     env.run(&["delete", "--purge", "trip"]).status(0);
     env.pipe(&["import", "-q", "-"], &chat).status(0);
     // They are hidden.
     let help = env.run(&["--help"]);
-    assert!(!help.out().contains("undo "), "{help}");
+    assert!(!help.out().contains("export "), "{help}");
 }
 
 #[test]

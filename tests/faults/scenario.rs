@@ -242,6 +242,28 @@ pub const OPERATIONS: &[Operation] = &[
         ..BASE
     },
     Operation {
+        name: "undo",
+        arguments: &["undo", "chat"],
+        between: Between::Appended,
+        brings: ("store/sessions/chat.jsonl", "\"strategy\":\"undo\""),
+        ..BASE
+    },
+    Operation {
+        name: "note",
+        arguments: &["note", "chat", "A second try."],
+        between: Between::Appended,
+        brings: ("store/sessions/chat.jsonl", "A second try."),
+        ..BASE
+    },
+    Operation {
+        name: "fork",
+        arguments: &["fork", "chat", "--exchange", "1", "--id", "two"],
+        session: Some("two"),
+        brings: ("store/sessions/two.jsonl", "\"kind\":\"fork\""),
+        again: &[73],
+        ..BASE
+    },
+    Operation {
         name: "restore a session",
         prepare: removed,
         arguments: &["restore", "chat"],

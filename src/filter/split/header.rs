@@ -1,4 +1,4 @@
-//! The first line of a piece: what the session's said, and where the piece stands in the chain.
+//! The first line of a piece or a fork: what the session's said, and where it comes from.
 
 use super::Split;
 use crate::model::event::VERSION;
@@ -83,6 +83,39 @@ pub(super) fn header(split: &Split<'_>, nth: usize) -> Vec<u8> {
         .raw("parts", count.to_string());
     let metadata = metadata.map(|(_, raw)| raw.as_slice());
     line.raw("metadata", metadata_of(metadata, &lineage.finish(), nth));
+    line.finish()
+}
+
+/// The session line of a fork, whose id is the stem.
+pub(super) fn of_fork(split: &Split<'_>, at: Option<&str>, created_at: Option<&str>) -> Vec<u8> {
+    let mut line = ObjectBuilder::default();
+    line.text("type", "session")
+        .raw("version", VERSION.to_string())
+        .text("id", &split.stem);
+    if let Some(created) = created_at {
+        line.text("created_at", created);
+    }
+    if let Some(tokenizer) = &split.tokenizer {
+        line.text("tokenizer", tokenizer);
+    }
+    for (name, value) in &split.header {
+        if name == "title" || !OWN.contains(&name.as_str()) {
+            line.raw(name, value);
+        }
+    }
+    let member = |name: &str| {
+        let member = split.header.iter().find(|(known, _)| known == name);
+        member.map(|(_, raw)| raw.as_slice())
+    };
+    let mut lineage = ObjectBuilder::default();
+    lineage.text("kind", "fork");
+    if let Some(parent) = member("id") {
+        lineage.raw("parent", parent);
+    }
+    if let Some(at) = at {
+        lineage.text("at", at);
+    }
+    line.raw("metadata", metadata_of(member("metadata"), &lineage.finish(), 0));
     line.finish()
 }
 

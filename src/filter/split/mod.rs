@@ -11,7 +11,7 @@ mod tests;
 use crate::error::Result;
 use crate::model::key;
 use crate::model::session::Session;
-use crate::model::view::View;
+use crate::model::view::{Item, View};
 use crate::tokens::{Counter, counter};
 use carry::Carried;
 pub use piece::Piece;
@@ -191,6 +191,40 @@ impl<'s> Split<'s> {
     pub fn piece(&self, nth: usize) -> Result<Piece> {
         piece::make(self, nth)
     }
+}
+
+/// The beginning of a session as a session of its own: its view up to the item `end`, with all lines before that item.
+/// `at` is the id of its last message, `created_at` its time of creation.
+pub(super) fn beginning(
+    session: &Session,
+    view: View,
+    end: usize,
+    (id, at, created_at): (&str, Option<&str>, Option<&str>),
+) -> Result<Session> {
+    let first = view.items[end..].iter().find_map(Item::line);
+    let part = Part {
+        items: 0..end,
+        lines: 0..first.unwrap_or(session.len()),
+        reason: Reason::First,
+        exchanges: 0,
+        messages: 0,
+        tokens: 0,
+        is_too_large: false,
+        carried: 0,
+    };
+    let split = Split {
+        session,
+        view,
+        carried: Vec::new(),
+        header: session.header(),
+        tokenizer: counter::named_by(session),
+        stem: id.to_string(),
+        derived: OnceCell::new(),
+        parts: Vec::new(),
+        notes: Vec::new(),
+    };
+    let header = header::of_fork(&split, at, created_at);
+    piece::lines(&split, &part, id, &header)
 }
 
 /// What the ids of pieces begin with: the session's id; where there is none, or one that is not safe as a name, one

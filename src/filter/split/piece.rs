@@ -1,7 +1,7 @@
 //! A piece as a session: its first line, what is carried into it, its lines as they were, one event that makes its
 //! view what it was, and the link to the piece behind it.
 
-use super::{Split, carry, header};
+use super::{Part, Split, carry, header};
 use crate::error::Result;
 use crate::filter::Stamp;
 use crate::filter::compact::event::{About, Fate, Reshaping};
@@ -22,14 +22,30 @@ pub struct Piece {
 
 /// Makes a piece, from 0.
 pub(super) fn make(split: &Split<'_>, nth: usize) -> Result<Piece> {
-    let (source, part) = (split.session, &split.parts[nth]);
     let id = split.id(nth);
+    let mut session = lines(split, &split.parts[nth], &id, &header::header(split, nth))?;
+    if nth + 1 < split.parts.len() {
+        let child = split.id(nth + 1);
+        let stamp = stamp(&id, &child, &session);
+        let mut link = ObjectBuilder::default();
+        link.text("type", "link")
+            .text("id", &stamp.id)
+            .text("at", &stamp.at)
+            .text("continued_to", &child);
+        session.push_new(&link.finish());
+    }
+    Ok(Piece { id, session })
+}
+
+/// The lines of a part behind the header of a session with this id.
+pub(super) fn lines(split: &Split<'_>, part: &Part, id: &str, header: &[u8]) -> Result<Session> {
+    let source = split.session;
     let mut session = Session::default();
-    session.push_new(&header::header(split, nth));
+    session.push_new(header);
     let mut reshaping = Reshaping::default();
     for (place, carried) in split.carried[..part.carried].iter().enumerate() {
         let item = &split.view.items[carried.item];
-        let copy = carry::copy(item.body(source), &split.name_of(item), &id, place);
+        let copy = carry::copy(item.body(source), &split.name_of(item), id, place);
         session.push_new(&copy);
         reshaping.fates.push(Fate::Stays);
     }
@@ -62,20 +78,10 @@ pub(super) fn make(split: &Split<'_>, nth: usize) -> Result<Piece> {
             sizes: None,
         };
         let view = View::replay(&session);
-        let event = reshaping.event(&session, &view, &about, &stamp(&id, "view", &session))?;
+        let event = reshaping.event(&session, &view, &about, &stamp(id, "view", &session))?;
         session.push_new(&event);
     }
-    if nth + 1 < split.parts.len() {
-        let child = split.id(nth + 1);
-        let stamp = stamp(&id, &child, &session);
-        let mut link = ObjectBuilder::default();
-        link.text("type", "link")
-            .text("id", &stamp.id)
-            .text("at", &stamp.at)
-            .text("continued_to", &child);
-        session.push_new(&link.finish());
-    }
-    Ok(Piece { id, session })
+    Ok(session)
 }
 
 /// Puts in what stands between two lines: a summary as a line of its own, a message that a compaction put in by the

@@ -5,6 +5,7 @@ use super::outline::Outline;
 use super::{call, chart, media, prose};
 use crate::model::json;
 use crate::model::message::{Message, Part, Role};
+use crate::model::note::{Note, Notes};
 use crate::model::session::Session;
 use crate::model::speaker::{self, Tools};
 use crate::model::time;
@@ -32,6 +33,7 @@ pub struct Articles<'a> {
     view: &'a View,
     outline: &'a Outline,
     tools: Tools,
+    notes: Notes,
     directory: Option<&'a str>,
     /// What the page has left for images.
     room: usize,
@@ -50,6 +52,7 @@ impl<'a> Articles<'a> {
             view,
             outline,
             tools: Tools::default(),
+            notes: Notes::of(session),
             directory,
             room: media::TOTAL,
         }
@@ -113,6 +116,9 @@ impl<'a> Articles<'a> {
             });
             call::push(out, &written, result, self.directory, &mut self.room);
         }
+        self.notes_on(nth, out);
+        let used = results.iter().zip(&is_used).filter(|(_, is_used)| **is_used);
+        used.for_each(|((later, _), _)| self.notes_on(*later, out));
         out.push_str("</article>\n");
         for ((later, result), _) in results.iter().zip(is_used).filter(|(_, is_used)| !is_used) {
             let shown = Shown {
@@ -122,9 +128,21 @@ impl<'a> Articles<'a> {
             };
             self.start(&shown, out);
             self.content(&shown, out);
+            self.notes_on(*later, out);
             out.push_str("</article>\n");
         }
         nth + 1 + results.len()
+    }
+
+    /// Adds the notes on the session.
+    pub fn push_notes(&self, out: &mut String) {
+        self.notes.on_session.iter().for_each(|note| push_note(out, note));
+    }
+
+    /// Adds the notes on a message.
+    fn notes_on(&self, nth: usize, out: &mut String) {
+        let notes = self.notes.on(self.view.items[nth].line());
+        notes.iter().for_each(|note| push_note(out, note));
     }
 
     fn summary(&self, item: &Item, nth: usize, out: &mut String) {
@@ -220,6 +238,13 @@ impl<'a> Articles<'a> {
             text(out, &refusal);
         }
     }
+}
+
+/// Adds a note.
+fn push_note(out: &mut String, note: &Note) {
+    out.push_str("<div class=\"note\" dir=\"auto\"><b>note</b>\n");
+    prose::push(out, &note.text);
+    out.push_str("</div>\n");
 }
 
 /// Text of a person or a model.

@@ -7,6 +7,7 @@
 //! | text | Markdown; HTML in it is text, links have the schemes http, https and mailto |
 //! | tool call and result | a fold; a change of a file is a diff |
 //! | reasoning | a fold; encrypted reasoning is a mark |
+//! | note | a box below its message |
 //! | image | itself, if the bytes are in the session, are at most 256 KiB, and begin as PNG, JPEG, GIF or WebP do |
 //!
 //! The content security policy allows the one style and the one script by their hashes, and images in the page. Equal sessions give equal
@@ -127,6 +128,9 @@ fn pages(
         let name = names.of(page);
         let mut text = String::new();
         frame::before(&mut text, &facts, &outline, page, &names);
+        if page == 0 {
+            articles.push_notes(&mut text);
+        }
         articles.push(outline.on_page(page), &mut text, |text| {
             write(&name, text)?;
             text.clear();

@@ -7,6 +7,7 @@ use crate::format::request::media::{Bytes, Kind, Media};
 use crate::format::{Purpose, unshown};
 use crate::model::json;
 use crate::model::message::{Message, Part, Role};
+use crate::model::note::{Note, Notes};
 use crate::model::session::Session;
 use crate::model::speaker::{self, Tools};
 use crate::model::view::{Item, View};
@@ -24,6 +25,13 @@ pub fn of(
 ) -> String {
     let mut page = heading(session, view);
     let mut tools = Tools::default();
+    let notes = Notes::of(session);
+    let push_notes = |page: &mut String, notes: &[Note]| {
+        for note in notes {
+            let _ = writeln!(page, "\n**note**\n\n{}", prose::of(&note.text, images).trim_end());
+        }
+    };
+    push_notes(&mut page, &notes.on_session);
     for item in &view.items {
         match (item.summary(session), item.message(session)) {
             (Some(summary), _) => {
@@ -37,6 +45,7 @@ pub fn of(
             }
             (None, None) => {}
         }
+        push_notes(&mut page, notes.on(item.line()));
     }
     unshown::count(session, view, purpose, report);
     page

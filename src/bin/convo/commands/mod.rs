@@ -15,6 +15,7 @@ mod detect;
 mod diff;
 mod drop;
 mod expand;
+mod fork;
 mod fsck;
 mod gc;
 mod generate;
@@ -25,6 +26,7 @@ mod key;
 mod list;
 mod migrate;
 mod new;
+mod note;
 mod plugins;
 mod redact;
 mod remove;
@@ -36,6 +38,7 @@ mod summarize;
 mod tag;
 mod title;
 mod truncate;
+mod undo;
 mod usage;
 
 use crate::args::Global;
@@ -122,11 +125,14 @@ pub const ALL: &[Verb] = &[
     verb::<compact::Compact>("compact", Group::Reshape, false),
     verb::<summarize::Summarize>("summarize", Group::Reshape, false),
     verb::<expand::Expand>("expand", Group::Reshape, false),
+    verb::<undo::Undo>("undo", Group::Reshape, false),
     verb::<restore::Restore>("restore", Group::Reshape, false),
+    verb::<fork::Fork>("fork", Group::Reshape, false),
     verb::<split::Split>("split", Group::Reshape, false),
     verb::<join::Join>("join", Group::Reshape, false),
     verb::<title::Title>("title", Group::Manage, false),
     verb::<tag::Tag>("tag", Group::Manage, false),
+    verb::<note::Note>("note", Group::Manage, false),
     verb::<alias::Alias>("alias", Group::Manage, false),
     verb::<key::Key>("key", Group::Manage, false),
     verb::<remove::Remove>("remove", Group::Manage, false),
@@ -140,13 +146,12 @@ pub const ALL: &[Verb] = &[
 ];
 
 /// Other names of commands, which the help does not list.
-const SYNONYMS: [(&str, &str); 9] = [
+const SYNONYMS: [(&str, &str); 8] = [
     ("grep", "search"),
     ("find", "search"),
     ("rename", "title"),
     ("import", "migrate"),
     ("export", "cat"),
-    ("undo", "restore"),
     ("rm", "remove"),
     ("delete", "remove"),
     ("ls", "list"),

@@ -102,7 +102,8 @@ impl Run for New {
             None if self.if_missing => {
                 return Err(Error::new(Kind::Usage, "--if-missing requires --id, --key or --scope").into());
             }
-            None => self.free_id(context)?,
+            None if self.stdout => context.free_session_id(None)?,
+            None => context.free_session_id(Some(context.store_or_new()?))?,
         };
         if let Some(key) = keyed.key.as_ref().filter(|_| keyed.id().as_ref() != Some(&id))
             && !self.alias.contains(key)
@@ -154,17 +155,6 @@ impl Run for New {
 }
 
 impl New {
-    /// An id that no session has: with a seed the ones before may have been made by other runs.
-    fn free_id(&self, context: &Context) -> anyhow::Result<String> {
-        let prefix = format!("{}_", context.clock.session_stem());
-        loop {
-            let id = context.new_id(&prefix, String::new)?;
-            if self.stdout || !context.store_or_new()?.has(&id)? {
-                return Ok(id);
-            }
-        }
-    }
-
     /// The session that is there already.
     fn there(&self, store: &Store, keyed: &Keyed, id: &str) -> anyhow::Result<Option<String>> {
         if let Some(key) = &keyed.key

@@ -10,7 +10,7 @@ use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
 use clap::Args;
 use convo::error::{Error, Kind};
-use convo::filter::restore::{self, Change};
+use convo::filter::restore::{self, Change, Target};
 use convo::format::report::Report;
 use convo::model::json::ObjectBuilder;
 use convo::store::EXACTLY;
@@ -19,7 +19,7 @@ use convo::store::EXACTLY;
 ///
 /// Undoes EVENT, or the newest change to the view; each further call undoes the one before. Undoing a `restore` event
 /// redoes the change; undoing a `gc` event brings back the archived lines. The id of a removed session recovers it from
-/// the trash. Exits with 1 if there is nothing to undo.
+/// the trash. Exits with 1 if there is nothing to undo. An appended message is undone by `undo`.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo restore chat                       undo the last change
@@ -100,7 +100,11 @@ impl Run for Restore {
             _ => None,
         };
         let done = edit::run(context, &inputs, edit, |session, stamps| {
-            restore::plan(session, self.event.as_deref(), |content| stamps.event(content))
+            let target = match self.event.as_deref() {
+                Some(event) => Target::Event(event),
+                None => Target::Change,
+            };
+            restore::plan(session, target, |content| stamps.event(content))
         });
         if let (Some((store, id)), true) = (names, done.is_err()) {
             store.settle_links(&id)?;

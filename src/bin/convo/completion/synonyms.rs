@@ -55,7 +55,7 @@ const HINTS: [(&[&str], &str); 25] = [
         "send a prompt to a model with: convo ask",
     ),
     (
-        &["fork", "branch", "resume"],
+        &["branch", "resume"],
         "start a session that continues another one with: convo continue",
     ),
     (

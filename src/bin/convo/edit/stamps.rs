@@ -5,11 +5,23 @@ use convo::error::Result;
 use convo::filter::Stamp;
 use convo::model::key::{self, Chance};
 use convo::model::session::Session;
+use convo::store::Store;
 
 impl Context {
     /// A new id with this prefix. With `CONVO_SEED`, it is derived from the seed and `what`.
     pub fn new_id(&self, prefix: &str, what: impl FnOnce() -> String) -> Result<String> {
         Ok(format!("{prefix}{}", self.chance.digits(what)?))
+    }
+
+    /// An id that no session of the store has: with a seed, earlier runs may have made the same.
+    pub fn free_session_id(&self, store: Option<&Store>) -> Result<String> {
+        let prefix = format!("{}_", self.clock.session_stem());
+        loop {
+            let id = self.new_id(&prefix, String::new)?;
+            if !store.map_or(Ok(false), |store| store.has(&id))? {
+                return Ok(id);
+            }
+        }
     }
 
     /// Id and time for a line that a filter adds, derived from the session and the line's content alone.

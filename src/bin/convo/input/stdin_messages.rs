@@ -231,7 +231,9 @@ impl Incoming {
 
 /// Events that a session may take over from another one, when they are asked for. Links and what is of one log alone
 /// are not among them, and neither is a kind that is not known.
-const ADOPTED: [&str; 6] = ["meta", "truncate", "compact", "summary", "restore", "attempt"];
+const ADOPTED: [&str; 7] = [
+    "meta", "truncate", "compact", "summary", "restore", "attempt", "note",
+];
 
 /// Other events that reports name.
 const OF_ONE_LOG: [&str; 5] = ["link", "split", "gc", "repair", "archive"];

@@ -159,7 +159,7 @@ fn hold(plot: &Plot, wish: &Wish) -> Result<&'static str, TestCaseError> {
         return Err(TestCaseError::fail(broken));
     }
     prop_assert_eq!(sent(&reread(&settled(&after))), sent(&after));
-    let undo = restore::plan(&after, None, stamped(&after)).unwrap();
+    let undo = restore::plan(&after, restore::Target::Change, stamped(&after)).unwrap();
     prop_assert_eq!(sent(&with(&after, &undo)), sent(&grown));
     // What it was chosen from is no longer there.
     let cut = truncate::plan(&grown, &truncate::Cut::LastExchanges(1), stamped(&grown));

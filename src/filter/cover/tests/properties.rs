@@ -157,7 +157,7 @@ fn hold(plot: &Plot, wish: &Wish) -> Result<&'static str, TestCaseError> {
     }
     // A stream shows the same; taking it back shows what was.
     prop_assert_eq!(sent(&reread(&settled(&after))), sent(&after));
-    let undo = restore::plan(&after, None, stamped(&after)).unwrap();
+    let undo = restore::plan(&after, restore::Target::Change, stamped(&after)).unwrap();
     prop_assert_eq!(sent(&with(&after, &undo)), sent(&grown));
     Ok("covered")
 }

@@ -182,6 +182,7 @@ fn event() -> Value {
                 "by": {"type": "string"},
                 "why": {"type": "string"},
             })),
+            of("note", &["id", "at", "text"], json!({"text": {"type": "string"}, "of": id})),
             of("restore", &["id", "at", "of"], json!({"of": id, "by": {"type": "string"}})),
             of("link", &["id", "at"], json!({
                 "continued_to": id,

@@ -12,6 +12,7 @@ use convo::format::penguiflow;
 use convo::model::calls::{has_failed, output};
 use convo::model::json;
 use convo::model::message::{Message, Part, Role};
+use convo::model::note::{Note, Notes};
 use convo::model::session::{Class, Session};
 use convo::model::speaker::{Tools, thoughts};
 use convo::model::view::{Item, View};
@@ -40,6 +41,7 @@ pub struct Page {
     /// What is shown; none: everything.
     selection: Option<Selection>,
     tools: Tools,
+    notes: Notes,
     /// The working directory of the session.
     pub(super) directory: Option<String>,
     /// What the last message said of itself: day and minute, model, label.
@@ -62,6 +64,7 @@ impl Page {
             times,
             selection,
             tools: Tools::default(),
+            notes: Notes::default(),
             directory: None,
             last: Last::default(),
         }
@@ -125,6 +128,16 @@ impl Page {
         self.last = Last::default();
         self.note_directory(session);
         self.heading(session, view, label);
+        self.notes = Notes::of(session);
+        self.push_notes(&self.notes.on_session.clone());
+    }
+
+    /// Adds notes.
+    fn push_notes(&mut self, notes: &[Note]) {
+        for note in notes {
+            let text = format!("(note) {}", note.text);
+            self.canvas.paragraph("  ", &text, usize::MAX, Some(Ink::System));
+        }
     }
 
     /// Takes note of the working directory.
@@ -219,8 +232,10 @@ impl Page {
                             }
                         }
                     }
-                    for used in self.message((message, item.body(session)), *in_view, &results) {
-                        done[used] = true;
+                    let used = self.message((message, item.body(session)), *in_view, &results);
+                    for nth in [&[nth], used.as_slice()].concat() {
+                        done[nth] = true;
+                        self.push_notes(&self.notes.on(items[nth].0.line()).to_vec());
                     }
                 }
                 (None, None) => {}

@@ -1,0 +1,176 @@
+//! A fork: the beginning of a session as a session of its own. Its messages keep their ids.
+
+use super::copies::derived_id;
+use super::split;
+use crate::error::{Error, Kind, Result};
+use crate::model::exchange::Cuts;
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+
+/// The end of a fork.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// The end of the session.
+    #[default]
+    Whole,
+    /// This message is the last one.
+    At(String),
+    /// The message before this one is the last one.
+    Before(String),
+    /// The exchange of this number in the view, from 1, is the last one.
+    Exchange(usize),
+}
+
+/// A planned fork.
+#[derive(Debug)]
+pub struct Fork<'s> {
+    session: &'s Session,
+    view: View,
+    end: usize,
+    /// The id of its last message.
+    pub at: Option<String>,
+    /// Messages of the fork.
+    pub messages: u64,
+    /// Messages of the view.
+    pub of: u64,
+    /// Why it does not end at the given message.
+    pub note: Option<String>,
+}
+
+impl<'s> Fork<'s> {
+    /// Finds the end of the fork in the view. A call is not separated from its results.
+    ///
+    /// # Errors
+    /// [`Kind::No`] if the view has no such message or exchange.
+    pub fn plan(session: &'s Session, end: &End) -> Result<Fork<'s>> {
+        let view = View::replay(session);
+        let cuts = Cuts::of(session, &view);
+        let place = |id: &str| {
+            let lines = session.all_of(id);
+            let item = |line: usize| view.items.iter().position(|item| item.line() == Some(line));
+            lines.into_iter().find_map(item).ok_or_else(|| {
+                let error = Error::new(Kind::No, format!("no such message in the view: {id}"));
+                error.hint("list the ids of messages with: convo context INPUT | jq -r .id")
+            })
+        };
+        let (asked, mut end) = match end {
+            End::Whole => (view.items.len(), view.items.len()),
+            End::At(id) => {
+                let asked = place(id)? + 1;
+                let whole = (asked..).find(|cut| cuts.is_whole(*cut));
+                (asked, whole.unwrap_or(asked))
+            }
+            End::Before(id) => {
+                let asked = place(id)?;
+                let whole = (0..=asked).rev().find(|cut| cuts.is_whole(*cut));
+                (asked, whole.unwrap_or(asked))
+            }
+            End::Exchange(number) => {
+                let starts = cuts.exchange_starts();
+                if *number == 0 || *number > starts.len() {
+                    let error = Error::new(Kind::No, format!("no exchange {number} in the view"));
+                    return Err(error.hint("list exchanges with: convo count --by exchange"));
+                }
+                let end = starts.get(*number).copied().unwrap_or(view.items.len());
+                (end, end)
+            }
+        };
+        end = end.min(view.items.len());
+        let messages = |items: &[Item]| {
+            let is_message = |item: &&Item| !matches!(item, Item::Summary(_));
+            items.iter().filter(is_message).count() as u64
+        };
+        let last = view.items[..end].iter().rev().find_map(Item::line);
+        let at = last.and_then(|line| {
+            let derived = || session.derived_ids().find(|(index, _)| *index == line);
+            session.id(line).or_else(|| derived().map(|(_, id)| id))
+        });
+        let note = (asked != end).then(|| {
+            let last = at.as_deref().unwrap_or("the beginning");
+            format!("moved the end to {last}, so that no tool call is separated from its result")
+        });
+        Ok(Fork {
+            session,
+            messages: messages(&view.items[..end]),
+            of: messages(&view.items),
+            view,
+            end,
+            at,
+            note,
+        })
+    }
+
+    /// An id that is derived from the session and the end.
+    pub fn derived_id(&self) -> String {
+        let parent = self.session.header_text("id").unwrap_or_default();
+        let at = self.at.as_deref().unwrap_or_default();
+        derived_id("session_", &format!("fork\n{parent}\n{at}\n{}", self.end), 16)
+    }
+
+    /// Makes the session.
+    pub fn make(self, id: &str, created_at: Option<&str>) -> Result<Session> {
+        let about = (id, self.at.as_deref(), created_at);
+        split::beginning(self.session, self.view, self.end, about)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOG: [&str; 8] = [
+        r#"{"type":"session","version":1,"id":"s","title":"T","key":"k","created_at":"2026-01-01T00:00:00Z","source":{"format":"x"},"metadata":{"cwd":"/w","lineage":{"kind":"split"}}}"#,
+        r#"{"role":"user","content":"1","id":"u1"}"#,
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}],"id":"c1"}"#,
+        r#"{"role":"tool","tool_call_id":"c","content":"r","id":"t1"}"#,
+        r#"{"role":"assistant","content":"a","id":"a1"}"#,
+        r#"{"type":"compact","id":"e","at":"2026-01-01T00:00:00Z","drop":["u1"]}"#,
+        r#"{"role":"user","content":"2","id":"u2"}"#,
+        r#"{"type":"compact","id":"e2","at":"2026-01-01T00:00:01Z","edit":[{"id":"a1","content":"b"}]}"#,
+    ];
+
+    fn fork(end: End) -> Result<(String, Option<String>)> {
+        let mut session = Session::default();
+        LOG.iter().for_each(|line| session.push_new(line.as_bytes()));
+        let fork = Fork::plan(&session, &end)?;
+        let note = fork.note.clone();
+        let made = fork.make("f", Some("2026-02-02T00:00:00Z"))?;
+        let shown = View::replay(&made).shown(&made);
+        let whole = View::replay(&session).shown(&session);
+        // The view of a fork is the beginning of the view.
+        assert_eq!(shown[..], whole[..shown.len()], "{}", made.text());
+        let ids = made.messages().filter_map(|(line, _)| made.id(line));
+        Ok((ids.collect::<Vec<_>>().join(" "), note))
+    }
+
+    #[test]
+    fn ends_where_no_call_loses_its_result() {
+        let at = |id: &str| fork(End::At(id.to_string())).unwrap();
+        let before = |id: &str| fork(End::Before(id.to_string())).unwrap();
+        // What left the view is in the log of the fork too.
+        assert_eq!(at("a1"), ("u1 c1 t1 a1".to_string(), None));
+        let (ids, note) = at("c1");
+        assert_eq!(ids, "u1 c1 t1");
+        assert!(note.unwrap().starts_with("moved the end to t1"));
+        let (ids, note) = before("t1");
+        assert_eq!(ids, "u1");
+        assert!(note.is_some());
+        assert_eq!(before("u2").0, "u1 c1 t1 a1");
+        assert_eq!(fork(End::Whole).unwrap().0, "u1 c1 t1 a1 u2");
+        assert_eq!(fork(End::Exchange(1)).unwrap().0, "u1 c1 t1 a1");
+        for missing in [End::At("u1".into()), End::Exchange(3), End::Exchange(0)] {
+            assert_eq!(fork(missing).unwrap_err().kind, Kind::No);
+        }
+    }
+
+    #[test]
+    fn the_header_names_the_origin_and_no_neighbor() {
+        let mut session = Session::default();
+        LOG.iter().for_each(|line| session.push_new(line.as_bytes()));
+        let fork = Fork::plan(&session, &End::At("a1".into())).unwrap();
+        let made = fork.make("f", Some("2026-02-02T00:00:00Z")).unwrap();
+        let header = String::from_utf8_lossy(made.record(0).body).into_owned();
+        let expected = r#"{"type":"session","version":1,"id":"f","created_at":"2026-02-02T00:00:00Z","title":"T","metadata":{"cwd":"/w","lineage":{"kind":"fork","parent":"s","at":"a1"}}}"#;
+        assert_eq!(header, expected);
+    }
+}
