@@ -129,15 +129,7 @@ impl Page {
         self.note_directory(session);
         self.heading(session, view, label);
         self.notes = Notes::of(session);
-        self.push_notes(&self.notes.on_session.clone());
-    }
-
-    /// Adds notes.
-    fn push_notes(&mut self, notes: &[Note]) {
-        for note in notes {
-            let text = format!("(note) {}", note.text);
-            self.canvas.paragraph("  ", &text, usize::MAX, Some(Ink::System));
-        }
+        push_notes(&mut self.canvas, &self.notes.on_session);
     }
 
     /// Takes note of the working directory.
@@ -235,7 +227,7 @@ impl Page {
                     let used = self.message((message, item.body(session)), *in_view, &results);
                     for nth in [&[nth], used.as_slice()].concat() {
                         done[nth] = true;
-                        self.push_notes(&self.notes.on(items[nth].0.line()).to_vec());
+                        push_notes(&mut self.canvas, self.notes.on(items[nth].0.line()));
                     }
                 }
                 (None, None) => {}
@@ -374,5 +366,13 @@ impl Page {
             true => markdown::render(&mut self.canvas, "  ", text),
             false => self.canvas.paragraph("  ", text, usize::MAX, None),
         }
+    }
+}
+
+/// Adds notes.
+fn push_notes(canvas: &mut Canvas, notes: &[Note]) {
+    for note in notes {
+        let text = format!("(note) {}", note.text);
+        canvas.paragraph("  ", &text, usize::MAX, Some(Ink::System));
     }
 }
