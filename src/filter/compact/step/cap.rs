@@ -73,6 +73,12 @@ pub fn capped(
     } else {
         content(work, &text, most).or(shorter.clone())
     };
+    // Head, mark and tail may be more lines than a result may have.
+    let again = content.as_ref().filter(|_| whole).and_then(|content| {
+        let content = Some(content.as_slice());
+        head_tail::content(&Message { content, ..was }, options.tool_output)
+    });
+    let content = again.or(content);
     let calls = arguments(
         work,
         options,

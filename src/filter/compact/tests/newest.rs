@@ -192,3 +192,12 @@ fn no_budget_below_the_minimum_is_reached_by_marks_of_arguments() {
     ];
     holds_with(&lines, &options);
 }
+
+#[test]
+fn head_and_tail_are_no_more_lines_than_a_result_may_have() {
+    let mut options = Options::default();
+    options.tool_output.lines = 1;
+    // What might be elided already gets no mark.
+    let result = result("c1", 11).replacen("shed is", "[convo: is", 1);
+    holds_with(&[said("user", 1, "", 3), call("c1", 3), result], &options);
+}
