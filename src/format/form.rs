@@ -85,6 +85,8 @@ pub struct Form {
     pub api: Option<Api>,
     /// The form in which a document of this format is, where there are several: what is written back is to have it.
     pub variant: Option<fn(&[u8]) -> Format>,
+    /// Why sessions from elsewhere are not written in it, although its own files are changed in place.
+    pub refuses: Option<&'static str>,
     /// What the writer tells as lost, of sessions that have it.
     pub loses: &'static [Loss],
     /// The form of the model of a whole session, which it has a place for.
@@ -108,6 +110,7 @@ impl Form {
         export: false,
         api: None,
         variant: None,
+        refuses: None,
         loses: &[],
         model: None,
         note: "",
@@ -115,12 +118,13 @@ impl Form {
 
     /// Whether a file of it can be changed in place: what is read of it is written back.
     pub fn is_changed_in_place(&self) -> bool {
-        self.is_written() && !self.export && !matches!(self.read, Reading::None)
+        let is_read = !matches!(self.read, Reading::None);
+        is_read && !self.export && (self.write.is_some() || self.is_written())
     }
 
     /// Whether sessions can be written in it; records go out as they came.
     pub fn is_written(&self) -> bool {
-        self.write.is_some() || matches!(self.read, Reading::Records)
+        (self.write.is_some() && self.refuses.is_none()) || matches!(self.read, Reading::Records)
     }
 }
 

@@ -83,4 +83,6 @@ formats! {
     Aichat,
     /// Session traces, for publishing.
     Sts,
+    /// Cursor: the transcript of its agent.
+    Cursor,
 }

@@ -9,8 +9,8 @@ use super::request::interface::Interface;
 use super::sessions::{Input, SessionReader};
 use super::{
     aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline_roo, codex, continue_ide,
-    gemini, gemini_cli, goaitools, goose, html, jsonl, langchain, markdown, native, opaque, openai_chat,
-    openai_responses, opencode, penguiflow, penguin, pi, picoclaw, sharegpt, sts, vercel_ui,
+    cursor, gemini, gemini_cli, goaitools, goose, html, jsonl, langchain, markdown, native, opaque,
+    openai_chat, openai_responses, opencode, penguiflow, penguin, pi, picoclaw, sharegpt, sts, vercel_ui,
 };
 use crate::error::{Error, Kind, Result};
 use crate::model::session::Session;
@@ -54,6 +54,7 @@ impl Format {
             Format::Sharegpt => &sharegpt::FORM,
             Format::Aichat => &aichat::FORM,
             Format::Sts => &sts::FORM,
+            Format::Cursor => &cursor::FORM,
         }
     }
 

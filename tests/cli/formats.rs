@@ -7,6 +7,7 @@ mod claude_ai_export;
 mod cline_roo;
 mod codex;
 mod continue_ide;
+mod cursor;
 mod gemini_cli;
 mod goose;
 mod langchain;

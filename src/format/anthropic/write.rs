@@ -142,7 +142,8 @@ fn assistant(said: &Said<'_>, ids: &Ids, turn: &mut Turn, writing: &mut Writing<
     for part in said.reasoning() {
         // A program keeps the unsigned thoughts of its file, which it does not send again. A message without notes is new.
         let is_in_file = said.message.metadata.is_some();
-        let is_kept = writing.own && writing.purpose == Purpose::Return && is_in_file;
+        let is_kept =
+            writing.keeps_thoughts || writing.own && writing.purpose == Purpose::Return && is_in_file;
         match thinking(part, is_kept) {
             Some(block) => reasoning.push(block),
             None => writing.tell_reasoning(part),

@@ -190,6 +190,7 @@ pub fn content(body: &[u8], report: &mut Report) -> Option<Vec<u8>> {
         api: Api::Anthropic,
         purpose: Purpose::Return,
         own: true,
+        keeps_thoughts: false,
         calls: &HashMap::new(),
         report,
     };

@@ -1,15 +1,15 @@
 //! The elements of a history, as the kit reads them. A unit is what the model thought, in OpenAI's shape, and the message
 //! after it.
 
-use super::element::{Kind, directory, elements, is_environment, is_tagged, last, said, stamp, text, time};
+use super::element::{Kind, directory, elements, is_tagged, last, said, stamp, text, time};
 use super::panel::Panel;
 use super::{NAME, encode};
 use crate::format::kit::{Codec, Decoded, Draft, Layout, SessionInfo, Summary, Visible};
 use crate::format::report::Report;
+use crate::format::request::draft;
 use crate::format::request::piece::{Said, array, quoted};
-use crate::format::request::{Api, draft};
 use crate::format::workspace::{Member, Workspace};
-use crate::format::{Format, content};
+use crate::format::{Format, blocks, content};
 use crate::model::json;
 use crate::model::key;
 use std::collections::{HashMap, HashSet};
@@ -219,11 +219,10 @@ impl Panel {
 
 /// The messages of an element, after these thoughts.
 fn drafts(element: &[u8], thoughts: &[&[u8]], used: Option<&Vec<u8>>) -> Vec<draft::Draft> {
-    let mut drafts = Api::Anthropic.interface().decoder().drafts(&[element]);
+    let mut drafts = blocks::drafts(element);
     let stamp = stamp(element).and_then(time).map(|time| quoted(&time));
     for (nth, draft) in drafts.iter_mut().enumerate() {
-        // The residue of the element has its members.
-        draft.move_notes(Api::Anthropic, "members");
+        let is_environment = |content| blocks::is_within(content, "environment_details");
         if draft.role() == "user" && draft.get("content").is_some_and(is_environment) {
             draft.set("category", "\"context\"");
         }

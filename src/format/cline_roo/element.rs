@@ -84,18 +84,6 @@ pub fn said(element: &[u8]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether content is the program's description of the environment, and nothing else.
-pub fn is_environment(content: &[u8]) -> bool {
-    let parts = elements(content);
-    let is_environment = |part: &[u8]| {
-        text(part, "text").is_some_and(|text| {
-            let text = text.trim();
-            text.starts_with("<environment_details>") && text.ends_with("</environment_details>")
-        })
-    };
-    !parts.is_empty() && parts.into_iter().all(is_environment)
-}
-
 /// The working directory that the first `environment_details` name: `# Current Workspace Directory (PATH) Files`.
 pub fn directory(element: &[u8]) -> Option<Vec<u8>> {
     let heads: [&[u8]; 2] = [

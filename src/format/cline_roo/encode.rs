@@ -1,10 +1,9 @@
 //! Messages as the elements of a unit.
 
 use super::element::milliseconds;
-use crate::format::Purpose;
+use crate::format::blocks;
 use crate::format::report::Report;
-use crate::format::request::Api;
-use crate::format::request::piece::{Piece, Said, Writing, array, quoted};
+use crate::format::request::piece::{Said, array, quoted};
 use crate::model::json;
 use crate::model::message::Role;
 use std::borrow::Cow;
@@ -75,28 +74,15 @@ pub fn unit(messages: &[Said<'_>], mut new: Option<&mut CallIds>, report: &mut R
             false => Cow::Owned(json::with_members(said.body, &changes).ok()?),
         });
     }
-    let pieces = bodies.iter().enumerate();
-    let pieces: Vec<Piece<'_>> = pieces.map(|(nth, body)| Piece::Message(nth, body)).collect();
-    let mut writing = Writing {
-        api: Api::Anthropic,
-        purpose: if new.is_some() {
-            Purpose::Context
-        } else {
-            Purpose::Return
-        },
-        own: new.is_none(),
-        calls: &HashMap::new(),
-        report,
-    };
-    let made = Api::Anthropic.interface().write(&pieces, &mut writing).elements;
+    let made = blocks::encoded(&bodies, new.is_some(), report);
     let stamp = messages
         .first()
         .and_then(|first| milliseconds(first.message.timestamp?));
     let stamp = stamp.filter(|_| new.is_some());
     let is_made = !made.is_empty();
     unit.extend(made.into_iter().map(|made| match &stamp {
-        Some(stamp) => json::with_members(&made.raw, &[("ts", Some(stamp.as_bytes()))]).unwrap_or(made.raw),
-        None => made.raw,
+        Some(stamp) => json::with_members(&made, &[("ts", Some(stamp.as_bytes()))]).unwrap_or(made),
+        None => made,
     }));
     is_made.then(|| array(unit))
 }

@@ -2,7 +2,7 @@
 //! something else. A format that comes to be read takes its row to its own file.
 
 use super::shape::Shape;
-use super::signature::{Signature, has_content};
+use super::signature::Signature;
 
 /// One row a format, tested from the top and before the formats that are read.
 pub(super) static KNOWN: &[Signature] = &[
@@ -113,19 +113,6 @@ pub(super) static KNOWN: &[Signature] = &[
         name: "grok",
         what: "the display stream of a Grok session (chat_history.jsonl holds the messages)",
         line: |shape| shape.object("params").object("update").has("sessionUpdate"),
-        ..Signature::BLANK
-    },
-    Signature {
-        name: "cursor",
-        what: "a Cursor transcript",
-        message: |said| {
-            let shell = said
-                .message
-                .any(&["type", "uuid", "sessionId", "content", "parts"]);
-            !shell
-                && said.message.is_object("message")
-                && has_content(&said.message.object("message"), "content")
-        },
         ..Signature::BLANK
     },
     Signature {

@@ -19,7 +19,7 @@ use crate::model::json::{self, Dialect, Fault};
 use document::document;
 use lines::{header_line, vote};
 pub(super) use shape::Shape;
-pub(super) use signature::{Content, Signature};
+pub(super) use signature::{Content, Signature, has_content};
 pub use verdict::{Candidate, Detection};
 
 /// How much of an input decides.

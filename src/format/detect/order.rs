@@ -6,7 +6,7 @@ use super::shape::Shape;
 use super::signature::{Content, Said, Signature, is_own};
 use crate::format::{
     aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline_roo, codex, continue_ide,
-    gemini, gemini_cli, goaitools, goose, langchain, openai_responses, opencode, pi, sharegpt, sts,
+    cursor, gemini, gemini_cli, goaitools, goose, langchain, openai_responses, opencode, pi, sharegpt, sts,
     vercel_ui,
 };
 use crate::model::json::Dialect;
@@ -20,6 +20,7 @@ pub(super) static ORDER: &[&Signature] = &[
     &gemini_cli::SIGNATURE,
     &sts::SIGNATURE,
     &pi::SIGNATURE,
+    &cursor::SIGNATURE,
     &continue_ide::SIGNATURE,
     &opencode::SIGNATURE,
     &vercel_ui::SIGNATURE,

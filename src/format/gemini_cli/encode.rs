@@ -113,6 +113,7 @@ fn parts(said: &Said<'_>, inline: bool, own: bool, report: &mut Report) -> Vec<V
         api: Api::Gemini,
         purpose: Purpose::Return,
         own: own && said.message.role() != Role::Tool,
+        keeps_thoughts: false,
         calls: &HashMap::new(),
         report,
     };

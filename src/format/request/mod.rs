@@ -93,6 +93,7 @@ pub(super) fn built_of(
             api,
             purpose,
             own,
+            keeps_thoughts: false,
             calls: &order.calls,
             report,
         };
@@ -290,6 +291,7 @@ fn written_back(api: Api, drafts: &[Draft]) -> Request {
         api,
         purpose: Purpose::Return,
         own: false,
+        keeps_thoughts: false,
         calls: &HashMap::new(),
         report: &mut Report::default(),
     };

@@ -121,6 +121,8 @@ pub struct Writing<'w> {
     pub purpose: Purpose,
     /// Whether the session was read from the interface's own form.
     pub own: bool,
+    /// Whether unsigned thoughts are kept of all messages.
+    pub keeps_thoughts: bool,
     /// For a result: the item that calls, and which of its calls is meant.
     pub calls: &'w HashMap<usize, (usize, usize)>,
     /// What is lost.

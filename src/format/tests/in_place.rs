@@ -13,13 +13,14 @@ use std::sync::Arc;
 
 /// The formats, and the names of files that are compared by their view after the record stream: what is written of a
 /// session is not line by line what was read.
-const FORMATS: [(Format, Option<&str>); 13] = [
+const FORMATS: [(Format, Option<&str>); 14] = [
     (Format::Aichat, Some("")),
     (Format::ClaudeCode, None),
     // Cline lists the messages that it omits in another file.
     (Format::ClineRoo, Some("cline-range")),
     (Format::Codex, None),
     (Format::Continue, None),
+    (Format::Cursor, None),
     // The operations of a log are written as the messages that are left.
     (Format::GeminiCli, Some("")),
     (Format::Goose, None),
@@ -35,6 +36,7 @@ const FORMATS: [(Format, Option<&str>); 13] = [
 const ON_KIT: &[Format] = &[
     Format::ClineRoo,
     Format::Continue,
+    Format::Cursor,
     Format::GeminiCli,
     Format::Goose,
     Format::Langchain,

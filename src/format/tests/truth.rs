@@ -39,7 +39,12 @@ pub fn files(format: &str) -> Vec<Truth> {
     let files = truth["files"].as_object().unwrap();
     files
         .iter()
-        .filter(|(name, _)| !name.ends_with('/') && !name.ends_with(".db") && !ALIKE.0.ends_with(*name))
+        .filter(|(name, _)| {
+            !name.ends_with('/')
+                && !name.ends_with(".db")
+                && !name.ends_with(".vscdb")
+                && !ALIKE.0.ends_with(*name)
+        })
         .map(|(name, expected)| Truth {
             name: name.clone(),
             path: folder.join(name),

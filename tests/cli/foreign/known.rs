@@ -71,12 +71,6 @@ pub const KNOWN: &[(&str, &str)] = &[
 "#,
     ),
     (
-        "cursor",
-        r#"{"role":"user","message":{"content":[{"type":"text","text":"Dig."}]}}
-{"role":"assistant","message":{"content":[{"type":"tool_use","name":"Dig","input":{}}]}}
-"#,
-    ),
-    (
         "antigravity",
         r#"{"step_index":0,"source":"USER_EXPLICIT","type":"USER_INPUT","status":"DONE","content":"Dig."}
 {"step_index":1,"source":"MODEL","type":"PLANNER_RESPONSE","status":"DONE","tool_calls":[{"name":"dig","args":{}}]}

@@ -273,7 +273,10 @@ fn format(name: &str, fit: impl Fn(Format) -> bool) -> Result<Format, String> {
     };
     match Format::from_name(name) {
         Some(format) if fit(format) => Ok(format),
-        Some(known) if known.is_read() => Err(format!("read-only format; {LIST}")),
+        Some(known) if known.is_read() => Err(match known.form().refuses {
+            Some(why) => format!("read-only format: {why}; {LIST}"),
+            None => format!("read-only format; {LIST}"),
+        }),
         Some(_) => Err(format!("write-only format; {LIST}")),
         None => {
             let near = |known: &&str| known.contains(name) || strsim::damerau_levenshtein(known, name) <= 2;

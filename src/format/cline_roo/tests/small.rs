@@ -379,3 +379,19 @@ fn calls_from_elsewhere_have_ids_of_their_own() {
     assert_eq!(out.matches(r#""call_1""#).count(), 2, "{out}");
     assert_eq!(out.matches(r#""call_1_2""#).count(), 2, "{out}");
 }
+
+#[test]
+fn unsigned_thoughts_do_not_cost_the_other_members() {
+    let history = r#"[{"role":"user","content":"a","ts":1},{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"b"}],"ts":2}]"#;
+    let (out, report) = written(
+        &through_lines(&session(history.as_bytes(), None)),
+        Purpose::Export,
+    )
+    .unwrap();
+    assert!(report.losses.is_empty(), "{:?}", report.losses);
+    assert!(
+        json::same(history.as_bytes(), out.trim_ascii()),
+        "{}",
+        String::from_utf8_lossy(&out)
+    );
+}

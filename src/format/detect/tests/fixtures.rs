@@ -94,7 +94,9 @@ fn fault(path: &str, verdict: &Detection) -> Option<String> {
         .and_then(|path| path.split_once('/'))
         .filter(|(_, name)| !about.contains(name) && !BESIDE.iter().any(|beside| name.ends_with(beside)))
         // Records of a folder and databases are not read as they are.
-        .filter(|(_, name)| !name.starts_with("storage") && !name.ends_with(".db"))
+        .filter(|(_, name)| {
+            !name.starts_with("storage") && !name.ends_with(".db") && !name.ends_with(".vscdb")
+        })
         .and_then(|(folder, name)| Some((Format::from_name(folder)?, name)));
     let expected = if path == ALIKE.0 {
         (is != ALIKE.1).then(|| ALIKE.1.to_string())

@@ -1,0 +1,61 @@
+//! Messages with the blocks of the Anthropic interface, as elements of formats that wrap them in objects of their own.
+
+use super::Purpose;
+use super::report::Report;
+use super::request::Api;
+use super::request::draft::Draft;
+use super::request::piece::{Piece, Said, Writing};
+use crate::model::json::{self, Dialect};
+use crate::model::message::Role;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// The native messages of an object with `role` and `content`, without notes on its other members.
+pub fn drafts(message: &[u8]) -> Vec<Draft> {
+    let mut drafts = Api::Anthropic.interface().decoder().drafts(&[message]);
+    for draft in &mut drafts {
+        draft.move_notes(Api::Anthropic, "members");
+    }
+    drafts
+}
+
+/// Whether all text of a content is within a tag of this name.
+pub fn is_within(content: &[u8], tag: &str) -> bool {
+    let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
+    let is_tagged = |raw: &[u8]| {
+        let text = json::text(raw);
+        text.is_some_and(|text| text.trim().starts_with(&open) && text.trim().ends_with(&close))
+    };
+    match json::elements(content, Dialect::Strict) {
+        Some(parts) => {
+            let is_tagged = |part: &&[u8]| json::member(part, "text").is_some_and(is_tagged);
+            !parts.is_empty() && parts.iter().all(is_tagged)
+        }
+        None => is_tagged(content),
+    }
+}
+
+/// A body whose role has a place: any other is that of the user.
+pub fn placed<'b>(said: &Said<'b>) -> Cow<'b, [u8]> {
+    if matches!(said.message.role(), Role::User | Role::Assistant | Role::Tool) {
+        return Cow::Borrowed(said.body);
+    }
+    let user = json::with_members(said.body, &[("role", Some(b"\"user\""))]);
+    user.map_or(Cow::Borrowed(said.body), Cow::Owned)
+}
+
+/// Objects with `role` and `content` of messages. Unsigned thoughts are only in those that were in a file.
+pub fn encoded(bodies: &[Cow<'_, [u8]>], is_new: bool, report: &mut Report) -> Vec<Vec<u8>> {
+    let pieces = bodies.iter().enumerate();
+    let pieces: Vec<Piece<'_>> = pieces.map(|(nth, body)| Piece::Message(nth, body)).collect();
+    let mut writing = Writing {
+        api: Api::Anthropic,
+        purpose: if is_new { Purpose::Context } else { Purpose::Return },
+        own: !is_new,
+        keeps_thoughts: !is_new,
+        calls: &HashMap::new(),
+        report,
+    };
+    let made = Api::Anthropic.interface().write(&pieces, &mut writing).elements;
+    made.into_iter().map(|made| made.raw).collect()
+}

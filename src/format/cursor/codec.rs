@@ -1,0 +1,111 @@
+//! Transcripts, as the kit reads and writes them: an element for each message.
+
+use super::NAME;
+use super::pairs::{self, Given, message};
+use crate::format::Format;
+use crate::format::blocks;
+use crate::format::content;
+use crate::format::kit::{Codec, Decoded, Draft, Editor, Layout, Source, losses};
+use crate::format::report::{Loss, Report};
+use crate::format::request::Api;
+use crate::format::request::piece::Said;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::collections::HashMap;
+
+/// Transcripts.
+pub struct Transcript;
+
+impl Codec for Transcript {
+    const FORMAT: Format = Format::Cursor;
+    const NAME: &'static str = NAME;
+    const WHAT: &'static str = "a Cursor transcript";
+    const LIST: &'static str = "messages";
+    const LINES: bool = true;
+    const LAYOUT: Layout = Layout::Lines;
+    const IDS: bool = false;
+    const HEADER: &'static [&'static str] = &["type", "version", "id", "source"];
+    type Outline = HashMap<usize, Given>;
+
+    fn outline(&self, lines: &[Vec<u8>]) -> HashMap<usize, Given> {
+        pairs::pairs(lines)
+    }
+
+    fn decode(&self, pairs: &HashMap<usize, Given>, nth: usize, raw: &[u8]) -> Decoded {
+        let is_message = json::member(raw, "role").is_some() || json::member(raw, "message").is_some();
+        match message(raw, pairs.get(&nth)) {
+            Some(message) => Decoded::Messages(drafts(&message)),
+            None if is_message => Decoded::Unrecognized,
+            None => Decoded::Passthrough,
+        }
+    }
+
+    fn fault(&self, raw: &[u8]) -> Option<String> {
+        content::unknown_parts(json::member(json::member(raw, "message")?, "content")?)
+    }
+
+    fn id(&self, _: &[u8]) -> Option<String> {
+        None
+    }
+
+    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+        element(messages, false, report)
+    }
+}
+
+impl Editor for Transcript {
+    type Context = ();
+
+    fn context(&self, _: Option<&[u8]>, _: &Source) {}
+
+    fn new_context(&self, _: &Session, _: &View) {}
+
+    fn new_element(
+        &self,
+        messages: &[Said<'_>],
+        _: crate::format::Purpose,
+        (): &mut (),
+        report: &mut Report,
+    ) -> Option<Vec<u8>> {
+        element(messages, true, report)
+    }
+
+    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+        let lost = [
+            Loss::Id,
+            Loss::Timestamp,
+            Loss::Usage,
+            Loss::Model,
+            Loss::Category,
+            Loss::Name,
+        ];
+        let known = ["is_error", NAME, Api::Anthropic.name()];
+        losses::members(&said.message, said.body, &lost, &known, report);
+    }
+}
+
+fn drafts(message: &[u8]) -> Vec<Draft> {
+    let mut drafts = blocks::drafts(message);
+    for draft in &mut drafts {
+        let is_context = |content| blocks::is_within(content, "user_info");
+        if draft.role() == "user" && draft.get("content").is_some_and(is_context) {
+            draft.set("category", "\"context\"");
+        }
+    }
+    drafts.into_iter().map(Draft::from).collect()
+}
+
+/// The line of messages.
+fn element(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
+    let bodies: Vec<_> = messages.iter().map(blocks::placed).collect();
+    let made = blocks::encoded(&bodies, is_new, report);
+    let made = made.first()?;
+    let mut message = ObjectBuilder::default();
+    message.raw("content", json::member(made, "content").unwrap_or(b"\"\""));
+    let mut element = ObjectBuilder::default();
+    element
+        .raw("role", json::member(made, "role").unwrap_or(b"\"user\""))
+        .raw("message", message.finish());
+    Some(element.finish())
+}

@@ -1,0 +1,65 @@
+//! Cursor: transcripts of its agent, a message per line with the blocks of the Anthropic interface.
+//!
+//! Calls have no ids, and results are recorded in some files only: a call without an id gets one by its line, and a result
+//! that names no call answers the oldest of them that is open. A line without a role is a passthrough record.
+
+mod codec;
+mod pairs;
+#[cfg(test)]
+mod tests;
+
+use super::detect::{Signature, has_content};
+use super::kit;
+use super::report::Loss;
+use super::{Form, Holds, Reading};
+use codec::Transcript;
+
+/// These transcripts, as a format.
+pub const FORM: Form = Form {
+    name: NAME,
+    about: "Cursor agent transcript",
+    ending: ".jsonl",
+    read: Reading::Sessions(|input| kit::open(&Transcript, input)),
+    holds: Holds::One,
+    write: Some(|session, view, purpose, out, report| {
+        kit::write(&Transcript, session, view, purpose, out, report)
+    }),
+    back: Some(|sessions, out, report| kit::back(&Transcript, sessions, out, report)),
+    refuses: Some("Cursor does not resume sessions from transcripts"),
+    loses: &[
+        Loss::Id,
+        Loss::Timestamp,
+        Loss::Usage,
+        Loss::Model,
+        Loss::Reasoning,
+        Loss::Signature,
+        Loss::Arguments,
+        Loss::Attachment,
+        Loss::Part,
+        Loss::Name,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Summary,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
+    note: "Most transcripts contain no results of calls. Only in-place changes are written: Cursor does not resume from transcripts.",
+    ..Form::BLANK
+};
+
+/// The word under which residues are kept.
+const NAME: &str = "cursor";
+
+/// What a transcript looks like.
+pub(super) const SIGNATURE: Signature = Signature {
+    name: NAME,
+    what: "a Cursor transcript",
+    message: |said| {
+        let others = ["type", "uuid", "sessionId", "content", "parts"];
+        !said.message.any(&others)
+            && said.message.is_object("message")
+            && has_content(&said.message.object("message"), "content")
+    },
+    ..Signature::BLANK
+};

@@ -1,0 +1,80 @@
+//! Calls and their results, which a transcript does not connect.
+
+use crate::format::request::piece::{array, quoted};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// The names that calls and results have in transcripts.
+const CALLS: [&[u8]; 2] = [b"\"tool_use\"", b"\"tool_call\""];
+const RESULTS: [&[u8]; 2] = [b"\"tool_result\"", b"\"tool-result\""];
+
+/// Ids of the calls and results of a line, in their order; none of one that has its own.
+pub type Given = Vec<Option<String>>;
+
+/// Ids for the calls of all lines that have none, and for the results that answer them, by line.
+pub fn pairs(lines: &[Vec<u8>]) -> HashMap<usize, Given> {
+    let mut pairs = HashMap::new();
+    let mut named: HashSet<String> = HashSet::new();
+    let mut open: VecDeque<String> = VecDeque::new();
+    for (nth, line) in lines.iter().enumerate() {
+        let mut given = Given::new();
+        for block in blocks(line) {
+            let id = |name| json::member(block, name).and_then(json::text);
+            match (json::member(block, "type"), id("id"), id("tool_use_id")) {
+                (Some(kind), own, _) if CALLS.contains(&kind) => match own {
+                    Some(own) => {
+                        named.insert(own.into_owned());
+                        given.push(None);
+                    }
+                    None => {
+                        let made = format!("call_{}_{}", nth + 1, given.len() + 1);
+                        open.push_back(made.clone());
+                        given.push(Some(made));
+                    }
+                },
+                (Some(kind), _, own) if RESULTS.contains(&kind) => {
+                    let is_named = own.is_some_and(|own| named.contains(own.as_ref()));
+                    given.push(if is_named { None } else { open.pop_front() });
+                }
+                _ => {}
+            }
+        }
+        if given.iter().any(Option::is_some) {
+            pairs.insert(nth, given);
+        }
+    }
+    pairs
+}
+
+/// The message of a line as the Anthropic interface has it, with these ids.
+pub fn message(line: &[u8], given: Option<&Given>) -> Option<Vec<u8>> {
+    let role = json::member(line, "role").filter(|raw| raw.starts_with(b"\""))?;
+    let content = json::member(json::member(line, "message")?, "content")?;
+    let mut given = given.into_iter().flatten();
+    let blocks = json::elements(content, Dialect::Strict).map(|blocks| {
+        array(blocks.into_iter().map(|block| {
+            let kind = json::member(block, "type");
+            let is = |names: [&'static [u8]; 2]| kind.is_some_and(|kind| names.contains(&kind));
+            let (kind, member) = match (is(CALLS), is(RESULTS)) {
+                (true, _) => (CALLS[0], "id"),
+                (_, true) => (RESULTS[0], "tool_use_id"),
+                _ => return block.to_vec(),
+            };
+            let id = given.next().and_then(Option::as_ref).map(|id| quoted(id));
+            let mut changes = vec![("type", Some(kind))];
+            changes.extend(id.as_deref().map(|id| (member, Some(id))));
+            json::with_members(block, &changes).unwrap_or_else(|_| block.to_vec())
+        }))
+    });
+    let mut built = ObjectBuilder::default();
+    built
+        .raw("role", role)
+        .raw("content", blocks.as_deref().unwrap_or(content));
+    Some(built.finish())
+}
+
+fn blocks(line: &[u8]) -> Vec<&[u8]> {
+    let content = json::member(line, "message").and_then(|message| json::member(message, "content"));
+    let blocks = content.and_then(|content| json::elements(content, Dialect::Strict));
+    blocks.unwrap_or_default()
+}

@@ -1,0 +1,48 @@
+//! Transcripts of Cursor: any verb, changes that keep the other lines, and no sessions from elsewhere.
+
+use crate::env::{CHAT, Env};
+
+const FILE: &str = r#"{"role":"user","message":{"content":[{"type":"text","text":"<user_query>\nHow strong is the wind?\n</user_query>"}]}}
+{"role":"assistant","message":{"content":[{"type":"text","text":"I look."},{"type":"tool_use","name":"Shell","input":{"command": "wind --pier north"}}]},"model":"auto"}
+{"role":"assistant","message":{"content":[{"type":"text","text":"11 knots."}]}}
+{"type":"turn_ended","status":"success"}
+{"role":"user","message":{"content":[{"type":"text","text":"And the tide?"}]}}
+"#;
+
+#[test]
+fn every_verb_takes_it() {
+    let env = Env::new();
+    env.write("chat.jsonl", FILE);
+    assert_eq!(env.run(&["detect", "chat.jsonl"]).fine().out(), "cursor\n");
+    let chat = env.run(&["cat", "--to", "openai-chat", "chat.jsonl"]).status(0);
+    assert!(
+        chat.out().contains(r#"{\"command\": \"wind --pier north\"}"#),
+        "{chat}"
+    );
+    for verb in [
+        &["count"][..],
+        &["show"],
+        &["compact", "--budget", "4000"],
+        &["migrate"],
+    ] {
+        env.run(&[verb, &["chat.jsonl"]].concat()).status(0);
+    }
+}
+
+#[test]
+fn in_place_other_lines_keep_their_bytes() {
+    let env = Env::new();
+    env.write("chat.jsonl", FILE);
+    env.run(&["truncate", "--keep-last", "1", "-i", "chat.jsonl"])
+        .status(0);
+    let lines: Vec<&str> = FILE.lines().collect();
+    assert_eq!(env.read("chat.jsonl"), [lines[3], lines[4], ""].join("\n"));
+}
+
+#[test]
+fn sessions_from_elsewhere_are_refused() {
+    let env = Env::new();
+    env.pipe(&["cat", "--to", "cursor"], CHAT)
+        .status(2)
+        .says("Cursor does not resume sessions from transcripts");
+}
