@@ -85,4 +85,6 @@ formats! {
     Sts,
     /// Cursor: the transcript of its agent.
     Cursor,
+    /// Factory Droid: the log of a session, or a stream.
+    Droid,
 }

@@ -20,6 +20,7 @@ mod continue_ide;
 mod cursor;
 pub mod detect;
 mod document;
+mod droid;
 mod entries;
 pub mod folder;
 mod form;

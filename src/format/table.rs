@@ -9,7 +9,7 @@ use super::request::interface::Interface;
 use super::sessions::{Input, SessionReader};
 use super::{
     aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline_roo, codex, continue_ide,
-    cursor, gemini, gemini_cli, goaitools, goose, html, jsonl, langchain, markdown, native, opaque,
+    cursor, droid, gemini, gemini_cli, goaitools, goose, html, jsonl, langchain, markdown, native, opaque,
     openai_chat, openai_responses, opencode, penguiflow, penguin, pi, picoclaw, sharegpt, sts, vercel_ui,
 };
 use crate::error::{Error, Kind, Result};
@@ -55,6 +55,7 @@ impl Format {
             Format::Aichat => &aichat::FORM,
             Format::Sts => &sts::FORM,
             Format::Cursor => &cursor::FORM,
+            Format::Droid => &droid::FORM,
         }
     }
 

@@ -295,6 +295,7 @@ pub const PROGRAMS: &[Program] = &[
     },
     Program {
         name: "cursor",
+        format: Some(Format::Cursor),
         places: &[
             Place(Variable("CURSOR_CONFIG_DIR"), "projects"),
             Place(Home, ".cursor/projects"),
@@ -333,6 +334,7 @@ pub const PROGRAMS: &[Program] = &[
     },
     Program {
         name: "droid",
+        format: Some(Format::Droid),
         places: &[
             Place(Variable("FACTORY_DIR"), "sessions"),
             Place(Home, ".factory/sessions"),

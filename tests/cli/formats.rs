@@ -8,6 +8,7 @@ mod cline_roo;
 mod codex;
 mod continue_ide;
 mod cursor;
+mod droid;
 mod gemini_cli;
 mod goose;
 mod langchain;

@@ -24,32 +24,6 @@ pub(super) static KNOWN: &[Signature] = &[
         ..Signature::BLANK
     },
     Signature {
-        name: "droid",
-        what: "a Factory Droid session",
-        header: |shape| shape.says("type", "session_start") && shape.any(&["id", "session"]),
-        line: |shape| {
-            let message = shape.object("message");
-            let blocks = || message.list("content");
-            let tools =
-                |block: &Shape<'_>| block.says("type", "tool_use") || block.says("type", "tool_result");
-            shape.says("type", "message") && shape.is_text("id") && blocks().iter().any(tools)
-        },
-        decisive: true,
-        ..Signature::BLANK
-    },
-    Signature {
-        name: "droid",
-        what: "a Factory Droid stream",
-        line: |shape| {
-            let kinds = ["tool_call", "tool_result", "completion"];
-            let kind = kinds.iter().any(|kind| shape.says("type", kind));
-            kind && shape.any(&["session_id", "sessionId"]) && !shape.any(&["message", "uuid"])
-        },
-        message: |said| said.message.says("type", "message") && said.message.all(&["session_id", "text"]),
-        decisive: true,
-        ..Signature::BLANK
-    },
-    Signature {
         name: "copilot-cli",
         what: "a GitHub Copilot event log",
         header: |shape| shape.says("type", "session.start") && shape.object("data").has("sessionId"),

@@ -6,13 +6,15 @@ use super::shape::Shape;
 use super::signature::{Content, Said, Signature, is_own};
 use crate::format::{
     aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline_roo, codex, continue_ide,
-    cursor, gemini, gemini_cli, goaitools, goose, langchain, openai_responses, opencode, pi, sharegpt, sts,
-    vercel_ui,
+    cursor, droid, gemini, gemini_cli, goaitools, goose, langchain, openai_responses, opencode, pi, sharegpt,
+    sts, vercel_ui,
 };
 use crate::model::json::Dialect;
 
 /// Tested from the top.
 pub(super) static ORDER: &[&Signature] = &[
+    &droid::SIGNATURE,
+    &droid::STREAM,
     &chatgpt_export::SIGNATURE,
     &claude_ai_export::SIGNATURE,
     &claude_code::SIGNATURE,

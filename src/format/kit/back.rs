@@ -3,6 +3,7 @@
 use super::codec::Codec;
 use super::editor::{Editor, Edits};
 use super::frame::{Edit, Frame, replaced};
+use super::link::link;
 use super::read;
 use crate::error::{Error, Kind, Result};
 use crate::format::report::Report;
@@ -116,7 +117,7 @@ fn edits_of<C: Editor>(
             let (codec, purpose) = (own.codec, Purpose::Return);
             let mut context = codec.context(own.about.as_deref(), source);
             let edits = Edits::new(codec, returned.session, returned.view, purpose, source);
-            let list = codec.edit(&edits, &mut context, report);
+            let list = link::<C>(&source.raws, codec.edit(&edits, &mut context, report));
             codec.check(&edits, &list)?;
             list
         }

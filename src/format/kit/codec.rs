@@ -45,6 +45,8 @@ pub trait Codec: Sized + Sync + 'static {
     const HEADER: &'static [&'static str] = &losses::HEADER;
     /// Members of a header's metadata that it has a place for.
     const PLACED: &'static [Member] = &[];
+    /// The members of an element with its id and the id of the element before it.
+    const LINK: Option<[&'static str; 2]> = None;
     /// The codecs of a format whose elements have variants.
     const VARIANTS: &'static [Self] = &[];
     /// What has to be known of all elements to decode one.

@@ -19,6 +19,7 @@ pub mod changes;
 pub mod codec;
 mod editor;
 pub mod frame;
+mod link;
 pub mod losses;
 mod parse;
 mod part;

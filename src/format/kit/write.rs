@@ -4,6 +4,7 @@ use super::back::back;
 use super::codec::{Codec, Layout, variant_named};
 use super::editor::{Editor, Edits, new_elements};
 use super::frame::Edit;
+use super::link::link;
 use super::losses;
 use super::records::{self, ElementGroup, groups, said};
 use super::residue;
@@ -98,12 +99,11 @@ pub fn write_as<C: Editor>(
             let source = source_of(codec, session, report, layout);
             let mut context = codec.context(about, &source);
             let edits = Edits::new(codec, session, view, purpose, &source);
-            let edits = codec.edit(&edits, &mut context, report).into_iter();
-            let element = |edit| match edit {
-                Edit::Keep(nth) => source.raws[nth].clone(),
-                Edit::Replace(_, made) | Edit::Insert(made) => made,
-            };
-            (edits.map(element).collect::<Vec<_>>(), context)
+            let edits = link::<C>(&source.raws, codec.edit(&edits, &mut context, report)).into_iter();
+            (
+                edits.map(|edit| made(edit, &source.raws)).collect::<Vec<_>>(),
+                context,
+            )
         }
         None => {
             let mut context = codec.new_context(session, view);
@@ -117,6 +117,8 @@ pub fn write_as<C: Editor>(
                 items.sort_by_key(|nth| view.items[*nth].summary(session).is_none());
             }
             let elements = new_elements(codec, (session, view), &items, purpose, &mut context, report);
+            let elements = link::<C>(&[], elements.into_iter().map(Edit::Insert).collect());
+            let elements = elements.into_iter().map(|edit| made(edit, &[])).collect();
             (elements, context)
         }
     };
@@ -160,6 +162,14 @@ pub fn write_as<C: Editor>(
             codec.check_lines(&lines, report);
             lines.iter().try_for_each(|bytes| line(bytes, out))
         }
+    }
+}
+
+/// The element after an edit.
+fn made(edit: Edit, raws: &[Vec<u8>]) -> Vec<u8> {
+    match edit {
+        Edit::Keep(nth) => raws[nth].clone(),
+        Edit::Replace(_, made) | Edit::Insert(made) => made,
     }
 }
 

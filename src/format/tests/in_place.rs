@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The formats, and the names of files that are compared by their view after the record stream: what is written of a
 /// session is not line by line what was read.
-const FORMATS: [(Format, Option<&str>); 14] = [
+const FORMATS: [(Format, Option<&str>); 15] = [
     (Format::Aichat, Some("")),
     (Format::ClaudeCode, None),
     // Cline lists the messages that it omits in another file.
@@ -22,6 +22,7 @@ const FORMATS: [(Format, Option<&str>); 14] = [
     (Format::Continue, None),
     (Format::Cursor, None),
     // The operations of a log are written as the messages that are left.
+    (Format::Droid, None),
     (Format::GeminiCli, Some("")),
     (Format::Goose, None),
     (Format::Langchain, None),
@@ -37,6 +38,7 @@ const ON_KIT: &[Format] = &[
     Format::ClineRoo,
     Format::Continue,
     Format::Cursor,
+    Format::Droid,
     Format::GeminiCli,
     Format::Goose,
     Format::Langchain,

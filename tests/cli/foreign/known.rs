@@ -21,25 +21,6 @@ pub const KNOWN: &[(&str, &str)] = &[
 "#,
     ),
     (
-        "droid",
-        r#"{"type":"session_start","id":"s","title":"Dig","cwd":"/w"}
-{"type":"message","id":"1","timestamp":"t","message":{"role":"user","content":[{"type":"text","text":"Dig."}]}}
-"#,
-    ),
-    (
-        "droid",
-        r#"{"type":"message","id":"1","message":{"role":"user","content":[{"type":"text","text":"Dig."}]}}
-{"type":"message","id":"2","message":{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"dig","input":{}}]}}
-"#,
-    ),
-    (
-        "droid",
-        r#"{"type":"message","role":"user","text":"Dig.","session_id":"s","id":"1"}
-{"type":"tool_call","session_id":"s","id":"2","toolCallId":"c","toolName":"dig","parameters":{}}
-{"type":"completion","session_id":"s","finalText":"Done."}
-"#,
-    ),
-    (
         "deepseek-harness",
         r#"{"type":"session","version":0,"id":"s","createdAt":1,"cwd":"/w","delegationDepth":0}
 {"type":"user/message","seq":1,"time":1,"data":{"role":"user","content":[{"type":"text","text":"Dig."}]}}

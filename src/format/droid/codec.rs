@@ -1,0 +1,264 @@
+//! Logs and streams, as the kit reads and writes them: an element for each line.
+
+use super::{NAME, log, stream};
+use crate::error::{Error, Kind, Result};
+use crate::format::Format;
+use crate::format::kit::{Codec, Decoded, Edit, Editor, Edits, Layout, SessionInfo, Source, losses};
+use crate::format::report::{Loss, Report};
+use crate::format::request::Api;
+use crate::format::request::piece::Said;
+use crate::format::workspace::{Member, Workspace};
+use crate::format::{Purpose, content};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::session::Session;
+use crate::model::time;
+use crate::model::view::View;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+/// What Droid writes of a session.
+pub struct Droid {
+    /// Whether it is what it prints while it works.
+    is_stream: bool,
+}
+
+/// The log of a session.
+pub static LOG: Droid = Droid { is_stream: false };
+
+/// What is known of all lines.
+#[derive(Default)]
+pub struct Outline {
+    /// Lines beside the way from the last message to the first.
+    beside: HashSet<usize>,
+    /// Last words that repeat those of the message before them.
+    repeated: HashSet<usize>,
+    /// The model of the last reply.
+    model: Option<Vec<u8>>,
+}
+
+impl Codec for Droid {
+    const FORMAT: Format = Format::Droid;
+    const NAME: &'static str = NAME;
+    const WHAT: &'static str = "a Factory Droid session";
+    const LIST: &'static str = "messages";
+    const LINES: bool = true;
+    const LAYOUT: Layout = Layout::Lines;
+    const IDS: bool = false;
+    const LINK: Option<[&'static str; 2]> = Some(["id", "parentId"]);
+    const HEADER: &'static [&'static str] = &["type", "version", "id", "title", "source"];
+    const PLACED: &'static [Member] = &[Member::Directory, Member::Model];
+    const VARIANTS: &'static [Droid] = &[Droid { is_stream: false }, Droid { is_stream: true }];
+    type Outline = Outline;
+
+    fn variant(&self) -> &'static str {
+        if self.is_stream { "stream" } else { "log" }
+    }
+
+    fn has_variant(&self, line: &[u8]) -> bool {
+        stream::is_line(line) == self.is_stream
+    }
+
+    fn begins(&self, line: &[u8]) -> bool {
+        match json::member(line, "type") {
+            Some(b"\"session_start\"") => true,
+            Some(b"\"system\"") => stream::is_line(line),
+            _ => false,
+        }
+    }
+
+    fn is_line(&self, line: &[u8]) -> bool {
+        json::member(line, "type").is_some()
+    }
+
+    fn info(&self, about: &[u8]) -> SessionInfo {
+        let older = json::member(about, "session").unwrap_or(b"{}");
+        let member = |name| json::member(about, name).or_else(|| json::member(older, name));
+        let filled = |name: &str| text(about, name).or_else(|| text(older, name));
+        let mut ids = ["session_id", "sessionId", "id"].into_iter().filter_map(filled);
+        let mut titles = ["title", "sessionTitle"].into_iter().filter_map(filled);
+        let mut times = ["created_at", "timestamp"].into_iter().filter_map(filled);
+        SessionInfo {
+            id: ids.next().map(Cow::into_owned),
+            // What a session is called before its first reply.
+            title: titles.find(|title| title != "New Session").map(Cow::into_owned),
+            created: times.find(|time| time::is_rfc3339(time)).map(Cow::into_owned),
+            workspace: Workspace::new(member("cwd"), None, member("model")),
+            parent: None,
+        }
+    }
+
+    fn add_info(&self, outline: &Outline, info: &mut SessionInfo) {
+        info.workspace.model = info.workspace.model.take().or_else(|| outline.model.clone());
+    }
+
+    fn outline(&self, lines: &[Vec<u8>]) -> Outline {
+        let models = lines
+            .iter()
+            .rev()
+            .filter_map(|line| json::member(log::message(line)?, "model"));
+        Outline {
+            beside: beside(lines),
+            repeated: stream::repeated(lines),
+            model: { models }
+                .find(|model| model.starts_with(b"\""))
+                .map(<[u8]>::to_vec),
+        }
+    }
+
+    fn decode(&self, outline: &Outline, nth: usize, line: &[u8]) -> Decoded {
+        match stream::is_line(line) {
+            true if outline.repeated.contains(&nth) => Decoded::Passthrough,
+            true => stream::decode(line),
+            false => log::decode(line, nth, outline.beside.contains(&nth)),
+        }
+    }
+
+    fn fault(&self, line: &[u8]) -> Option<String> {
+        let message = log::message(line).filter(|_| !log::is_hook(line))?;
+        content::fault(message, &[])
+    }
+
+    fn id(&self, line: &[u8]) -> Option<String> {
+        text(line, "id").map(Cow::into_owned)
+    }
+
+    fn time(&self, line: &[u8]) -> Option<String> {
+        time_of(line)
+    }
+
+    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+        match self.is_stream {
+            true => stream::lines(messages.first()?, report).into_iter().next(),
+            false => log::encode(messages, false, report),
+        }
+    }
+}
+
+impl Editor for Droid {
+    type Context = ();
+
+    fn context(&self, _: Option<&[u8]>, _: &Source) {}
+
+    fn new_context(&self, _: &Session, _: &View) {}
+
+    fn edit(&self, edits: &Edits<'_, Droid>, context: &mut (), report: &mut Report) -> Vec<Edit> {
+        let (source, mut list) = (&edits.source.raws, edits.rewritten(context, report));
+        let repeated = stream::repeated(source);
+        // A completion goes with the message that it repeats.
+        let left = stream::repeated(&raws(source, &list));
+        let mut nth = 0..;
+        list.retain(|edit| {
+            let is_left = nth.next().is_some_and(|nth| left.contains(&nth));
+            is_left || !matches!(edit, Edit::Keep(nth) if repeated.contains(nth))
+        });
+        list
+    }
+
+    fn check(&self, edits: &Edits<'_, Droid>, list: &[Edit]) -> Result<()> {
+        let source = &edits.source.raws;
+        let ids = |raws: &[Vec<u8>], lines: HashSet<usize>| -> HashSet<String> {
+            lines.into_iter().filter_map(|nth| self.id(&raws[nth])).collect()
+        };
+        let raws = raws(source, list);
+        let there: HashSet<String> = raws.iter().filter_map(|raw| self.id(raw)).collect();
+        let mut hidden = ids(source, beside(source));
+        hidden.retain(|id| there.contains(id));
+        if hidden == ids(&raws, beside(&raws)) {
+            return Ok(());
+        }
+        let what = "another branch of the session would be sent to the model";
+        let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
+        Err(Error::new(Kind::Usage, what).hint(hint))
+    }
+
+    fn new_elements(
+        &self,
+        messages: &[Said<'_>],
+        _: Purpose,
+        (): &mut (),
+        report: &mut Report,
+    ) -> Vec<Vec<u8>> {
+        match self.is_stream {
+            true => messages
+                .iter()
+                .flat_map(|said| stream::lines(said, report))
+                .collect(),
+            false => log::encode(messages, true, report).into_iter().collect(),
+        }
+    }
+
+    fn new_about(&self, session: &Session, _: &View, (): &(), _: Layout) -> ObjectBuilder {
+        let header = session.header();
+        let get = |name: &str| {
+            let found = header.iter().find(|(known, _)| known == name);
+            found.map(|(_, raw)| raw.as_slice())
+        };
+        let mut about = ObjectBuilder::default();
+        about
+            .text("type", "session_start")
+            .raw("id", get("id").unwrap_or(b"\"session\""))
+            .raw("title", get("title").unwrap_or(b"\"New Session\""))
+            .raw("cwd", Workspace::of(session).directory());
+        if let Some(model) = Workspace::of(session).model {
+            about.raw("model", model);
+        }
+        about
+    }
+
+    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+        let lost = [Loss::Usage, Loss::Category, Loss::Name];
+        let known = ["is_error", NAME, Api::Anthropic.name()];
+        losses::members(&said.message, said.body, &lost, &known, report);
+    }
+}
+
+/// A member that is a text, unless it is empty.
+pub fn text<'e>(object: &'e [u8], name: &str) -> Option<Cow<'e, str>> {
+    let text = json::member(object, name).and_then(json::text);
+    text.filter(|text| !text.is_empty())
+}
+
+/// The time of a line, which is a text or a number of milliseconds.
+pub fn time_of(line: &[u8]) -> Option<String> {
+    match text(line, "timestamp") {
+        Some(time) => Some(time.into_owned()).filter(|time| time::is_rfc3339(time)),
+        None => {
+            let digits = std::str::from_utf8(json::member(line, "timestamp")?).ok()?;
+            time::from_milliseconds(digits.parse().ok()?)
+        }
+    }
+}
+
+/// The lines after these edits.
+fn raws(source: &[Vec<u8>], list: &[Edit]) -> Vec<Vec<u8>> {
+    let raw = |edit: &Edit| match edit {
+        Edit::Keep(nth) => source[*nth].clone(),
+        Edit::Replace(_, raw) | Edit::Insert(raw) => raw.clone(),
+    };
+    list.iter().map(raw).collect()
+}
+
+/// The lines of messages that are not on the way from the last one to the first: there are some only where several name
+/// the same message before them.
+fn beside(lines: &[Vec<u8>]) -> HashSet<usize> {
+    let is_message = |line: &[u8]| log::message(line).is_some() && !log::is_hook(line);
+    let messages = || lines.iter().enumerate().filter(|(_, line)| is_message(line));
+    let mut parents = HashSet::new();
+    let is_tree = messages().any(|(_, line)| text(line, "parentId").is_some_and(|id| !parents.insert(id)));
+    if !is_tree {
+        return HashSet::new();
+    }
+    let by_id: HashMap<Cow<'_, str>, usize> = { lines.iter().enumerate() }
+        .filter_map(|(nth, line)| Some((text(line, "id")?, nth)))
+        .collect();
+    let mut on_way = HashSet::new();
+    let mut at = messages().next_back().map(|(nth, _)| nth);
+    while let Some(nth) = at.filter(|nth| on_way.insert(*nth)) {
+        at = text(&lines[nth], "parentId").and_then(|id| by_id.get(&id).copied());
+    }
+    let has_parent = |line: &[u8]| text(line, "parentId").is_some();
+    messages()
+        .filter(|(nth, line)| has_parent(line) && !on_way.contains(nth))
+        .map(|(nth, _)| nth)
+        .collect()
+}

@@ -1,0 +1,78 @@
+//! Factory Droid: the log of a session, and what `droid exec --output-format stream-json` prints.
+//!
+//! A log begins with a line about the session; its messages have the blocks of the Anthropic interface, and may name the
+//! message before them. Where several name the same one, the model receives the way from the last message back. A
+//! compaction covers everything before it. Hooks, todo lists and outcomes are passthrough records.
+
+mod codec;
+mod log;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use super::detect::{Shape, Signature};
+use super::kit;
+use super::report::Loss;
+use super::{Form, Holds, Reading};
+use codec::LOG;
+
+/// These logs, as a format.
+pub const FORM: Form = Form {
+    name: NAME,
+    about: "Factory Droid session or stream",
+    ending: ".jsonl",
+    read: Reading::Sessions(|input| kit::open(&LOG, input)),
+    holds: Holds::One,
+    model: Some("MODEL"),
+    write: Some(|session, view, purpose, out, report| kit::write(&LOG, session, view, purpose, out, report)),
+    back: Some(|sessions, out, report| kit::back(&LOG, sessions, out, report)),
+    refuses: Some("it is not documented what Droid requires of a session that it resumes"),
+    loses: &[
+        Loss::Usage,
+        Loss::Reasoning,
+        Loss::Signature,
+        Loss::Arguments,
+        Loss::Attachment,
+        Loss::Part,
+        Loss::Name,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Summary,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
+    note: "Only in-place changes are written. The settings file next to a session is not read.",
+    ..Form::BLANK
+};
+
+/// The word under which residues are kept.
+const NAME: &str = "droid";
+
+/// What a log looks like.
+pub(super) const SIGNATURE: Signature = Signature {
+    name: NAME,
+    what: "a Factory Droid session",
+    header: |shape| shape.says("type", "session_start") && shape.any(&["id", "session"]),
+    line: |shape| {
+        let message = shape.object("message");
+        let is_tool = |block: &Shape<'_>| block.says("type", "tool_use") || block.says("type", "tool_result");
+        shape.says("type", "message") && shape.is_text("id") && message.list("content").iter().any(is_tool)
+    },
+    decisive: true,
+    ..Signature::BLANK
+};
+
+/// What a stream looks like.
+pub(super) const STREAM: Signature = Signature {
+    name: NAME,
+    what: "a Factory Droid stream",
+    line: |shape| {
+        let kinds = ["tool_call", "tool_result", "completion"];
+        let is_kind = kinds.iter().any(|kind| shape.says("type", kind));
+        is_kind && shape.any(&["session_id", "sessionId"]) && !shape.any(&["message", "uuid"])
+    },
+    message: |said| said.message.says("type", "message") && said.message.all(&["session_id", "text"]),
+    decisive: true,
+    ..Signature::BLANK
+};

@@ -1,0 +1,156 @@
+//! The lines of a stream: a message, a call and a result are one each.
+
+use super::codec::{text, time_of};
+use crate::format::kit::{Decoded, Draft};
+use crate::format::report::{Loss, Report};
+use crate::format::request::contents::{Content, pieces};
+use crate::format::request::draft;
+use crate::format::request::piece::{Said, array, quoted};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::Role;
+use std::collections::HashSet;
+
+/// Whether a line is one of a stream.
+pub fn is_line(line: &[u8]) -> bool {
+    let is_named = ["session_id", "sessionId"]
+        .iter()
+        .any(|name| text(line, name).is_some());
+    is_named && json::member(line, "message").is_none_or(|raw| !raw.starts_with(b"{"))
+}
+
+/// Completions that repeat the text of the last message of the model.
+pub fn repeated(lines: &[Vec<u8>]) -> HashSet<usize> {
+    let (mut last, mut repeated) = (None, HashSet::new());
+    for (nth, line) in lines.iter().enumerate().filter(|(_, line)| is_line(line)) {
+        match text(line, "type").as_deref() {
+            Some("message") if json::member(line, "role") == Some(b"\"assistant\"") => {
+                last = text(line, "text")
+            }
+            Some("completion") if last.is_some() && last == text(line, "finalText") => {
+                repeated.insert(nth);
+            }
+            _ => {}
+        }
+    }
+    repeated
+}
+
+/// The meaning of a line.
+pub fn decode(line: &[u8]) -> Decoded {
+    let member = |name| json::member(line, name);
+    let id = || member("toolCallId").or_else(|| member("id"));
+    let draft = match text(line, "type").as_deref() {
+        Some("message") => said(text(line, "role").as_deref(), member("text")),
+        Some("completion") => said(Some("assistant"), member("finalText")),
+        Some("tool_call") => id().map(|id| {
+            let parameters = String::from_utf8_lossy(member("parameters").unwrap_or(b"{}"));
+            let call = draft::call(id, member("toolName").unwrap_or(b"\"\""), &quoted(&parameters));
+            let mut draft = draft::Draft::new("assistant");
+            draft.raw("content", "null").raw("tool_calls", array([call]));
+            draft
+        }),
+        Some("tool_result") => id().map(|id| {
+            let value = member("value").unwrap_or(b"\"\"");
+            let mut draft = draft::Draft::new("tool");
+            draft.raw("tool_call_id", id).raw("content", as_text(value));
+            draft.metadata(
+                "is_error",
+                member("isError")
+                    .filter(|raw| *raw == b"true")
+                    .map(<[u8]>::to_vec),
+            );
+            draft
+        }),
+        Some(_) => return Decoded::Passthrough,
+        None => None,
+    };
+    let Some(mut draft) = draft else {
+        return Decoded::Unrecognized;
+    };
+    if let Some(time) = time_of(line) {
+        draft.raw("timestamp", quoted(&time));
+    }
+    if let Some(usage) = member("usage").filter(|raw| raw.starts_with(b"{")) {
+        draft.raw("usage", usage);
+    }
+    Decoded::Messages(vec![Draft::from(draft)])
+}
+
+fn said(role: Option<&str>, text: Option<&[u8]>) -> Option<draft::Draft> {
+    let mut draft = draft::Draft::new(role?);
+    draft.raw("content", text.filter(|text| text.starts_with(b"\""))?);
+    Some(draft)
+}
+
+/// A string as it is, any other value as its source.
+fn as_text(value: &[u8]) -> Vec<u8> {
+    match value.starts_with(b"\"") {
+        true => value.to_vec(),
+        false => quoted(&String::from_utf8_lossy(value)),
+    }
+}
+
+/// The lines of a message: one for its text, and one for each of its calls.
+pub fn lines(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let calls = said.calls();
+    let text = text_of(said, report);
+    report.lose(Loss::Reasoning, said.reasoning().len() as u64);
+    let mut lines = Vec::new();
+    let mut line = ObjectBuilder::default();
+    match said.message.role() {
+        Role::Tool => {
+            line.text("type", "tool_result")
+                .raw("toolCallId", said.message.tool_call_id.unwrap_or(b"\"\""))
+                .text("value", &text);
+            lines.push(line);
+        }
+        _ if text.is_empty() && !calls.is_empty() => {}
+        _ => {
+            line.text("type", "message")
+                .text("role", &said.message.role_name())
+                .text("text", &text);
+            lines.push(line);
+        }
+    }
+    lines.extend(calls.into_iter().map(call));
+    if let Some(first) = lines.first_mut() {
+        add_members(first, said.body);
+    }
+    lines.into_iter().map(ObjectBuilder::finish).collect()
+}
+
+/// Adds the id and the time of a message to its line.
+pub fn add_members(line: &mut ObjectBuilder, body: &[u8]) {
+    for name in ["id", "timestamp"] {
+        if let Some(value) = json::member(body, name) {
+            line.raw(name, value);
+        }
+    }
+}
+
+fn call(call: &[u8]) -> ObjectBuilder {
+    let function = json::member(call, "function").unwrap_or(b"{}");
+    let arguments = json::member(function, "arguments").and_then(json::text);
+    let arguments = arguments.unwrap_or_default();
+    let mut line = ObjectBuilder::default();
+    line.text("type", "tool_call")
+        .raw("toolCallId", json::member(call, "id").unwrap_or(b"\"\""))
+        .raw("toolName", json::member(function, "name").unwrap_or(b"\"\""));
+    match json::members(arguments.as_bytes(), Dialect::Strict) {
+        Some(_) => line.raw("parameters", arguments.as_bytes()),
+        None => line.text("parameters", &arguments),
+    };
+    line
+}
+
+/// The texts of a content with a blank line between them.
+fn text_of(said: &Said<'_>, report: &mut Report) -> String {
+    let mut texts = Vec::new();
+    for piece in pieces(said.message.content) {
+        match piece {
+            Content::Text(text) => texts.extend(json::text(text)),
+            Content::Other(_) => report.lose(Loss::Part, 1),
+        }
+    }
+    texts.join("\n\n")
+}

@@ -1,0 +1,41 @@
+//! Sessions of Factory Droid: any verb, changes that keep the other lines, and no sessions from elsewhere.
+
+use crate::env::{CHAT, Env};
+
+const FILE: &str = r#"{"type":"session_start","id":"d1","title":"Kiln","owner":"o","version":2,"cwd":"/kiln"}
+{"type":"message","id":"m1","timestamp":"2026-08-05T09:00:00.000Z","message":{"role":"user","content":[{"type":"text","text":"Mix."}]}}
+{"type":"message","id":"m2","parentId":"m1","message":{"role":"assistant","content":[{"type":"tool_use","id":"x1","name":"Execute","input":{"command": "mix 1"}}]}}
+{"type":"message","id":"m3","parentId":"m2","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"x1","content":"mixed"}]}}
+{"type":"todo_state","id":"t1","todos":{"todos":"1. mix"},"messageIndex":3}
+{"type":"message","id":"m4","parentId":"m3","message":{"role":"user","content":[{"type":"text","text":"Fire."}]}}
+"#;
+
+#[test]
+fn every_verb_takes_it() {
+    let env = Env::new();
+    env.write("d1.jsonl", FILE);
+    assert_eq!(env.run(&["detect", "d1.jsonl"]).fine().out(), "droid\n");
+    let chat = env.run(&["cat", "--to", "openai-chat", "d1.jsonl"]).status(0);
+    assert!(chat.out().contains(r#"{\"command\": \"mix 1\"}"#), "{chat}");
+    for verb in [&["count"][..], &["show"], &["check"], &["compact", "--budget", "4000"], &["migrate"]] {
+        env.run(&[verb, &["d1.jsonl"]].concat()).status(0);
+    }
+}
+
+#[test]
+fn in_place_other_lines_keep_their_bytes() {
+    let env = Env::new();
+    env.write("d1.jsonl", FILE);
+    env.run(&["truncate", "--keep-last", "1", "-i", "d1.jsonl"]).status(0);
+    let lines: Vec<&str> = FILE.lines().collect();
+    let last = lines[5].replace(r#""parentId":"m3","#, "");
+    assert_eq!(env.read("d1.jsonl"), [lines[0], lines[4], &last, ""].join("\n"));
+}
+
+#[test]
+fn sessions_from_elsewhere_are_refused() {
+    let env = Env::new();
+    env.pipe(&["cat", "--to", "droid"], CHAT)
+        .status(2)
+        .says("it is not documented what Droid requires");
+}
