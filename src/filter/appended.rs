@@ -119,7 +119,10 @@ mod tests {
     fn appends_and_events_are_undone_in_their_order() {
         let mut session = session(&LOG);
         let mut seen = vec![ids(&session)];
-        while undo(&mut session, false).is_ok() {
+        for _ in 0..12 {
+            if undo(&mut session, false).is_err() {
+                break;
+            }
             seen.push(ids(&session));
         }
         // The cut hid nothing; undoing it is a step all the same, and the instructions were not appended.

@@ -17,7 +17,13 @@ fn every_verb_takes_it() {
     assert_eq!(env.run(&["detect", "d1.jsonl"]).fine().out(), "droid\n");
     let chat = env.run(&["cat", "--to", "openai-chat", "d1.jsonl"]).status(0);
     assert!(chat.out().contains(r#"{\"command\": \"mix 1\"}"#), "{chat}");
-    for verb in [&["count"][..], &["show"], &["check"], &["compact", "--budget", "4000"], &["migrate"]] {
+    for verb in [
+        &["count"][..],
+        &["show"],
+        &["check"],
+        &["compact", "--budget", "4000"],
+        &["migrate"],
+    ] {
         env.run(&[verb, &["d1.jsonl"]].concat()).status(0);
     }
 }
@@ -26,7 +32,8 @@ fn every_verb_takes_it() {
 fn in_place_other_lines_keep_their_bytes() {
     let env = Env::new();
     env.write("d1.jsonl", FILE);
-    env.run(&["truncate", "--keep-last", "1", "-i", "d1.jsonl"]).status(0);
+    env.run(&["truncate", "--keep-last", "1", "-i", "d1.jsonl"])
+        .status(0);
     let lines: Vec<&str> = FILE.lines().collect();
     let last = lines[5].replace(r#""parentId":"m3","#, "");
     assert_eq!(env.read("d1.jsonl"), [lines[0], lines[4], &last, ""].join("\n"));
