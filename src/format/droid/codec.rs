@@ -1,5 +1,6 @@
 //! Logs and streams, as the kit reads and writes them: an element for each line.
 
+use super::line::{text, time_of};
 use super::{NAME, log, stream};
 use crate::error::{Error, Kind, Result};
 use crate::format::Format;
@@ -209,23 +210,6 @@ impl Editor for Droid {
         let lost = [Loss::Usage, Loss::Category, Loss::Name];
         let known = ["is_error", NAME, Api::Anthropic.name()];
         losses::members(&said.message, said.body, &lost, &known, report);
-    }
-}
-
-/// A member that is a text, unless it is empty.
-pub fn text<'e>(object: &'e [u8], name: &str) -> Option<Cow<'e, str>> {
-    let text = json::member(object, name).and_then(json::text);
-    text.filter(|text| !text.is_empty())
-}
-
-/// The time of a line, which is a text or a number of milliseconds.
-pub fn time_of(line: &[u8]) -> Option<String> {
-    match text(line, "timestamp") {
-        Some(time) => Some(time.into_owned()).filter(|time| time::is_rfc3339(time)),
-        None => {
-            let digits = std::str::from_utf8(json::member(line, "timestamp")?).ok()?;
-            time::from_milliseconds(digits.parse().ok()?)
-        }
     }
 }
 

@@ -1,8 +1,7 @@
 //! The lines of a log.
 
 use super::NAME;
-use super::codec::{text, time_of};
-use super::stream::add_members;
+use super::line::{add_members, text, time_of};
 use crate::format::blocks;
 use crate::format::kit::{Decoded, Draft, Summary, Visible};
 use crate::format::report::Report;

@@ -5,6 +5,7 @@
 //! compaction covers everything before it. Hooks, todo lists and outcomes are passthrough records.
 
 mod codec;
+mod line;
 mod log;
 mod stream;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The lines of a stream: a message, a call and a result are one each.
 
-use super::codec::{text, time_of};
+use super::line::{add_members, text, time_of};
 use crate::format::kit::{Decoded, Draft};
 use crate::format::report::{Loss, Report};
 use crate::format::request::contents::{Content, pieces};
@@ -117,15 +117,6 @@ pub fn lines(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
         add_members(first, said.body);
     }
     lines.into_iter().map(ObjectBuilder::finish).collect()
-}
-
-/// Adds the id and the time of a message to its line.
-pub fn add_members(line: &mut ObjectBuilder, body: &[u8]) {
-    for name in ["id", "timestamp"] {
-        if let Some(value) = json::member(body, name) {
-            line.raw(name, value);
-        }
-    }
 }
 
 fn call(call: &[u8]) -> ObjectBuilder {

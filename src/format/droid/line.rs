@@ -1,0 +1,31 @@
+//! Members that the lines of logs and streams have in common.
+
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::time;
+use std::borrow::Cow;
+
+/// A member that is a text, unless it is empty.
+pub fn text<'e>(object: &'e [u8], name: &str) -> Option<Cow<'e, str>> {
+    let text = json::member(object, name).and_then(json::text);
+    text.filter(|text| !text.is_empty())
+}
+
+/// The time of a line, which is a text or a number of milliseconds.
+pub fn time_of(line: &[u8]) -> Option<String> {
+    match text(line, "timestamp") {
+        Some(time) => Some(time.into_owned()).filter(|time| time::is_rfc3339(time)),
+        None => {
+            let digits = std::str::from_utf8(json::member(line, "timestamp")?).ok()?;
+            time::from_milliseconds(digits.parse().ok()?)
+        }
+    }
+}
+
+/// Adds the id and the time of a message to its line.
+pub fn add_members(line: &mut ObjectBuilder, body: &[u8]) {
+    for name in ["id", "timestamp"] {
+        if let Some(value) = json::member(body, name) {
+            line.raw(name, value);
+        }
+    }
+}
