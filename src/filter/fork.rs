@@ -147,7 +147,7 @@ mod tests {
     fn ends_where_no_call_loses_its_result() {
         let at = |id: &str| fork(End::At(id.to_string())).unwrap();
         let before = |id: &str| fork(End::Before(id.to_string())).unwrap();
-        // What left the view is in the log of the fork too.
+        // The log of the fork also has the messages that left the view.
         assert_eq!(at("a1"), ("u1 c1 t1 a1".to_string(), None));
         let (ids, note) = at("c1");
         assert_eq!(ids, "u1 c1 t1");

@@ -6,6 +6,12 @@ use super::record::Record;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+/// The value of a member of a header; none if it has no such member.
+pub fn member<'h>(header: &'h [(String, Vec<u8>)], name: &str) -> Option<&'h [u8]> {
+    let found = header.iter().find(|(known, _)| known == name);
+    found.map(|(_, raw)| raw.as_slice())
+}
+
 /// Members in order, and the place of each name.
 #[derive(Default)]
 struct Members {

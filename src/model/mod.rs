@@ -5,7 +5,7 @@ pub mod chain;
 pub mod event;
 pub mod excerpt;
 pub mod exchange;
-mod header;
+pub mod header;
 pub mod health;
 pub mod json;
 pub mod key;

@@ -417,9 +417,7 @@ impl Session {
 
     /// A text member of the header.
     pub fn header_text(&self, name: &str) -> Option<String> {
-        let header = self.header();
-        let (_, value) = header.iter().find(|(known, _)| known == name)?;
-        json::text(value).map(Cow::into_owned)
+        json::text(super::header::member(&self.header(), name)?).map(Cow::into_owned)
     }
 
     /// The newest time that a line carries, as written.

@@ -24,15 +24,21 @@ use crate::env::Env;
 /// A file in the working directory goes through every verb: it is detected, and comes back in its own format as the
 /// bytes that it is; what is `said` in it is there in another.
 fn every_verb_takes(env: &Env, path: &str, format: &str, file: &str, said: &str) {
+    every_verb_reads(env, path, format, said);
+    env.run(&["check", "--for", "anthropic", path]).status(0);
+    env.run(&["cat", "--to", format, path]).fine().gives(file);
+}
+
+/// The same of a format in which no sessions from elsewhere are written.
+fn every_verb_reads(env: &Env, path: &str, format: &str, said: &str) {
     let detected = env.run(&["detect", path]).fine();
     assert!(detected.out().contains(format), "{detected}");
     env.run(&["count", path]).fine();
-    env.run(&["check", "--for", "anthropic", path]).status(0);
     let chat = env.run(&["cat", "--to", "openai-chat", path]).status(0);
     assert!(chat.out().contains(said), "{chat}");
-    env.run(&["cat", "--to", format, path]).fine().gives(file);
-    env.run(&["migrate", path]).status(0);
-    env.run(&["compact", "--budget", "4000", path]).status(0);
+    for verb in [&["show"][..], &["migrate"], &["compact", "--budget", "4000"]] {
+        env.run(&[verb, &[path]].concat()).status(0);
+    }
 }
 
 /// Of an array with an element a line a cut in place leaves the bracket and the lines from this one on, byte by byte.

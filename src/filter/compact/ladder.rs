@@ -1,4 +1,4 @@
-//! What an atom can become, in terms: the levels that a choice climbs.
+//! The levels of an atom, by their terms.
 
 use super::options::Options;
 use super::sources;
@@ -11,7 +11,7 @@ use std::collections::HashSet;
 /// Tokens of a line of a summary beside its text: who speaks, and as much of a line with the day as falls to it.
 const QUOTED: u64 = 4;
 
-/// A level that an atom can have: what it costs, and the terms that it says more than the level below.
+/// A level of an atom: its cost, and the terms that it adds to the level below.
 pub struct Rung {
     pub level: Level,
     pub tokens: u64,
@@ -24,11 +24,11 @@ pub struct Ladder {
     pub rungs: Vec<Rung>,
     /// How many of them say nothing of results.
     pub said: usize,
-    /// How many rungs it stands on.
+    /// The number of rungs below it.
     pub on: usize,
 }
 
-/// What each term is worth, and how many chosen atoms have it.
+/// The value of each term, and the number of chosen atoms that have it.
 pub struct Vocabulary {
     pub weights: Vec<u64>,
     pub chosen: Vec<u32>,
@@ -37,12 +37,12 @@ pub struct Vocabulary {
 impl Vocabulary {
     pub fn gain(&self, rung: &Rung) -> u128 {
         let worth = |term: &u32| self.weights[*term as usize] >> self.chosen[*term as usize].min(63);
-        // What says nothing new is still worth having where there is room.
+        // A level without new terms still has a small value.
         (u128::from(rung.prior) * u128::from(rung.terms.iter().map(worth).sum::<u64>())).max(1)
     }
 }
 
-/// The levels of these atoms in terms, and what the terms are worth beside those of what stays in any case: saying them again gains
+/// The levels of these atoms by terms, and the value of the terms next to those of messages that are always kept: repeating them gains
 /// less.
 pub fn read(
     work: &Work<'_>,

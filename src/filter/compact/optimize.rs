@@ -33,7 +33,7 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
     if target.is_met(work) {
         return Ok(());
     }
-    // Of what was summed up before, and of work with tools, little is worth as much in its place as what is newest.
+    // In a session with an earlier summary, or with tool calls, the newest exchanges are worth more than older ones.
     let repeated = Limit::of(work, options, Some(budget)).is_some();
     if row::is_allowed(options, target) && (repeated || summary::hands_over(work, &options.style)) {
         if !only_marks(work, options, target) {

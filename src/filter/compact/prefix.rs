@@ -1,5 +1,5 @@
-//! What a prompt cache keeps when a session is compacted again: the earlier summary stays to the byte, and what leaves now is summed up
-//! in a further record behind it.
+//! Repeated compaction for a prompt cache: the earlier summary keeps its bytes, and a further record after it summarizes the messages
+//! that leave the view now.
 
 use super::event::Summary;
 use super::options::Options;
@@ -10,41 +10,41 @@ use crate::model::message::Role;
 use crate::model::summary::quoted;
 use crate::model::view::Item;
 
-/// Most of the room that a first summary takes beside the newest messages, per mille.
+/// Largest share of the room that a first summary takes beside the newest messages, per mille.
 const FIRST: u64 = 600;
 
-/// Most of it that all records take together: a first one leaves room for further ones. Beyond that all are made into one.
+/// Largest share of all records together, so that a first one leaves room for further ones. Larger records are consolidated.
 const RECORDS: u64 = 750;
 
-/// The same two where a first summary stands for much.
+/// The same two shares for a large session: one of more than [`MUCH`] times the room.
 const OF_MUCH: (u64, u64) = (800, 900);
 
-/// How many times the room that is.
+/// Size of a large session, in multiples of the room.
 const MUCH: u64 = 6;
 
-/// Most of it that the one takes.
+/// Largest share of a consolidated record.
 const ONE: u64 = 400;
 
 /// Fewest tokens of a further record.
 const LEAST: u64 = 64;
 
-/// Most tokens of a first summary: of a session that is large for the room, little stays as it is in any case.
+/// The most tokens of a first summary. It may take more of a large session, of which few messages are kept whole.
 pub fn first(work: &Work<'_>, room: u64) -> u64 {
     let is_much = work.was().tokens.saturating_sub(work.aside()) > room.saturating_mul(MUCH);
     part(room, if is_much { OF_MUCH.0 } else { FIRST })
 }
 
-/// How many tokens the summary of a repeated compaction has at most.
+/// The most tokens of the summary of a repeated compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// With a further record behind those that stand.
+    /// A further record after the earlier ones.
     Further(u64),
-    /// With all records made into one.
+    /// All records consolidated.
     One(u64),
 }
 
 impl Limit {
-    /// The limit that holds where so many tokens of the budget are left in which to say something; none where nothing is repeated.
+    /// The limit of a compaction to this budget; none of a first compaction.
     pub fn of(work: &Work<'_>, options: &Options, budget: Option<u64>) -> Option<Limit> {
         let asked = options.keep_prefix && options.steps.summary && !options.asks;
         let budget = budget.filter(|_| asked)?;
@@ -55,7 +55,7 @@ impl Limit {
         }
         let kept = work.items[at].before;
         let room = budget.saturating_sub(work.aside());
-        // A further record takes half of what is left, so that it is not the last one.
+        // A further record takes half of the remaining room: the other half is for records after it.
         let records = match part(room, RECORDS) {
             most if most < kept => part(room, OF_MUCH.1),
             most => most,
@@ -76,7 +76,7 @@ impl Limit {
     }
 }
 
-/// What of a view stays ahead of the first change.
+/// The unchanged beginning of a view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prefix {
     /// Bytes of the messages as lines.
@@ -97,7 +97,7 @@ impl Prefix {
         prefix
     }
 
-    /// What stays now.
+    /// The items that are kept.
     pub fn of(work: &Work<'_>) -> Prefix {
         let summary = work.summary.as_ref().map(|(summary, _)| summary);
         let lost = work.summary_item.filter(|_| work.lost_summary());
@@ -106,7 +106,7 @@ impl Prefix {
         Prefix::until(work, summary, inserts, same)
     }
 
-    /// What stays where these are the same, up to the first place where something is put in.
+    /// The unchanged items, up to the first insertion.
     pub(in crate::filter) fn until(
         work: &Work<'_>,
         summary: Option<&Summary>,

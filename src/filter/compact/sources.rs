@@ -1,4 +1,4 @@
-//! What summaries are made of: messages with their times, and those that set standing instructions.
+//! Sources of summaries: messages with their times, and messages that set standing instructions.
 
 use super::mark;
 use super::shorten::{Limit, shorten};
@@ -33,7 +33,7 @@ pub fn days<'w>(work: &'w Work<'_>) -> Vec<Option<&'w str>> {
     days
 }
 
-/// A message as what is summed up; its text where that is quoted.
+/// A message as the source of a summary; with `quoted`, its text as it is quoted.
 pub fn source<'w>(work: &'w Work<'_>, at: usize, time: Option<&'w str>, quoted: bool) -> Option<Source<'w>> {
     let message = work.original(at)?;
     Some(Source {
@@ -69,7 +69,7 @@ fn plain(raw: &[u8]) -> Option<&str> {
     std::str::from_utf8(inner).ok()
 }
 
-/// What a message says: media as marks, a result without its middle.
+/// The text of a message, with placeholders for media and a shortened result.
 pub(in crate::filter) fn text<'m>(message: &Message<'m>) -> Cow<'m, str> {
     let text = whole_text(message);
     if message.role() == Role::Tool {
@@ -78,7 +78,7 @@ pub(in crate::filter) fn text<'m>(message: &Message<'m>) -> Cow<'m, str> {
     text
 }
 
-/// All that a message says: media as marks.
+/// The whole text of a message, with placeholders for media.
 pub(in crate::filter) fn whole_text<'m>(message: &Message<'m>) -> Cow<'m, str> {
     let mut text = message.text();
     let media = message.parts().into_iter().filter_map(|part| match part {
@@ -92,7 +92,7 @@ pub(in crate::filter) fn whole_text<'m>(message: &Message<'m>) -> Cow<'m, str> {
     text
 }
 
-/// What of a tool's result is looked at: head and tail of a long one, and no marks.
+/// The part of a result that is searched: head and tail of a long one, without placeholders.
 pub fn looked_at(text: &str) -> Cow<'_, str> {
     let short = shorten(text, LOOKED_AT).map_or(Cow::Borrowed(text), Cow::Owned);
     if !short.contains(mark::BEGINNING) {
@@ -108,7 +108,7 @@ const LOOKED_AT: Limit = Limit {
     lines: 256,
 };
 
-/// What holds standing instructions: users, system and developer messages of the log that the view does not show
+/// Sources of standing instructions: users, system and developer messages of the log that the view does not show
 /// afterwards. Where the instructions are given, all of those messages.
 pub(in crate::filter) fn rules<'w>(
     work: &'w Work<'_>,
@@ -157,7 +157,7 @@ fn rules_from<'w>(work: &'w Work<'_>, style: &Style, heard: impl Fn(usize) -> bo
             tokens: None,
         })
     };
-    // What is given by its id may be anywhere.
+    // Messages that are named by id may be anywhere.
     let lines = lines.into_iter().filter(|line| named || heard(*line));
     lines.filter_map(source).collect()
 }

@@ -5,6 +5,7 @@ mod encoded;
 use super::memory;
 use crate::format::workspace::Workspace;
 use crate::model::chain::Links;
+use crate::model::header;
 use crate::model::health::Health;
 use crate::model::json::{self, Dialect};
 use crate::model::lineage::Lineage;
@@ -80,10 +81,7 @@ impl Overview {
     pub fn of(session: &Session, damaged: bool, counter: Option<(Counter, &str)>) -> Overview {
         let view = View::replay(session);
         let header = session.header();
-        let raw = |name: &str| {
-            let member = header.iter().find(|(known, _)| known == name);
-            member.map(|(_, raw)| raw.as_slice())
-        };
+        let raw = |name: &str| header::member(&header, name);
         let text = |name: &str| Some(json::text(raw(name)?)?.into_owned());
         let number = |name: &str| std::str::from_utf8(raw(name)?).ok()?.parse().ok();
         let count = |number: usize| number as u64;

@@ -2,6 +2,7 @@
 
 use super::Split;
 use crate::model::event::VERSION;
+use crate::model::header;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 
@@ -103,10 +104,7 @@ pub(super) fn of_fork(split: &Split<'_>, at: Option<&str>, created_at: Option<&s
             line.raw(name, value);
         }
     }
-    let member = |name: &str| {
-        let member = split.header.iter().find(|(known, _)| known == name);
-        member.map(|(_, raw)| raw.as_slice())
-    };
+    let member = |name: &str| header::member(&split.header, name);
     let mut lineage = ObjectBuilder::default();
     lineage.text("kind", "fork");
     if let Some(parent) = member("id") {

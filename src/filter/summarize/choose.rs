@@ -13,7 +13,7 @@ use std::collections::{BinaryHeap, HashMap};
 pub struct Candidate<'a> {
     /// Its words.
     pub text: &'a str,
-    /// What it is worth beside them: [`Prior::product`](super::Prior::product).
+    /// Its value next to theirs: [`Prior::product`](super::Prior::product).
     pub prior: u64,
     /// What it costs; 0 counts as 1.
     pub tokens: u64,
@@ -167,7 +167,7 @@ pub(super) struct Choice<'c> {
 }
 
 impl Choice<'_> {
-    /// What is left of a budget.
+    /// The remaining budget.
     pub fn left(&self, budget: u64) -> u64 {
         let spent = self.chosen.iter().map(|unit| self.choosing.units[*unit].tokens);
         budget.saturating_sub(spent.sum())
@@ -199,7 +199,7 @@ impl Choice<'_> {
             .map(|(unit, sum)| entry(unit, *sum))
             .collect();
         while let Some(best) = heap.pop() {
-            // What does not fit never will: it is set aside before anybody asks what it is worth by now.
+            // A unit that does not fit never will: it is dropped before its value is computed again.
             let unit = best.unit as usize;
             if units[unit].tokens > rest {
                 continue;

@@ -58,7 +58,7 @@ impl Head {
     }
 }
 
-/// The records of a summary, each from its first line on. One that is not ours is one record, whatever it says.
+/// The records of a summary, each from its first line on. A summary of another program is one record.
 pub(super) fn records(summary: &str) -> Vec<&str> {
     let begins = |line: &str| Head::read(line.trim_end_matches('\n')).is_some();
     let mut starts = vec![0];

@@ -31,7 +31,7 @@ pub(super) struct Word {
     range: Range<usize>,
     /// Whether a comma, semicolon, colon, dash or bracket stands before it.
     pub fresh: bool,
-    /// What it is known as.
+    /// Its marks.
     marks: u16,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Sentence {
     /// The words, one after the other, in lower case, apostrophes straight, hyphens kept.
     text: String,
     pub words: Vec<Word>,
-    /// What its words are known as.
+    /// The marks of its words.
     marks: u16,
     question: bool,
 }

@@ -1,4 +1,4 @@
-//! What a word can be in a standing instruction: looked up once for each word, since most sentences hold none that matters.
+//! Marks of words in standing instructions. Each word is looked up once, as most sentences contain none with a mark.
 
 use super::numbers::Numbers;
 use super::vocabulary::{CUES, IMPERATIVES, ONE_OFF};
@@ -13,7 +13,7 @@ pub(super) const ONCE: u16 = 1 << 1;
 /// It makes one instruction out of many occasions.
 pub(super) const CUE: u16 = 1 << 2;
 
-/// A phrase may begin here that sets a rule wherever it stands.
+/// The possible beginning of a phrase that sets a rule anywhere in a sentence.
 pub(super) const PHRASE: u16 = 1 << 3;
 
 /// Somebody whose doings are told and not ruled.
@@ -57,7 +57,7 @@ pub(super) const HERE: [&str; 8] = [
 /// Forms of what is said of all things of a kind, or of one for good.
 pub(super) const OF_THINGS: &str = include_str!("rules_of_things.txt");
 
-/// What says that a rule no longer holds.
+/// A word that ends a rule.
 pub(super) const LIFTING: &[&str] = &[
     "no need to *",
     "scrap the|that *",
@@ -78,7 +78,7 @@ const PEOPLE: &[&str] = &[
 
 const MODALS: &[&str] = &["must", "should", "shall", "may", "needs", "has"];
 
-/// What a word in lower case is known as.
+/// The marks of a word in lower case.
 pub(super) fn marks(word: &str) -> u16 {
     KNOWN.0.find(word).map_or(0, |number| KNOWN.1[number as usize])
 }

@@ -86,7 +86,7 @@ impl Numbers {
     }
 }
 
-/// What hashes begin with: another number in each run, so that nobody can write texts that all have one hash.
+/// The seed of hashes: random in each run, so that nobody can prepare texts with the same hash.
 static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0));
 
 fn hash(text: &str) -> u64 {

@@ -30,7 +30,7 @@ impl Reader {
     }
 }
 
-/// What `count` things say, in terms that are numbered over all of them: `each` reads a piece of the things, and `renumber` is handed
+/// The terms of `count` things, numbered over all of them: `each` reads a piece of the things, and `renumber` receives
 /// what came of it to put the final number in the place of each. With the pieces, how many terms there are.
 pub fn read_all<T: Send>(
     (count, bytes): (usize, usize),

@@ -30,7 +30,7 @@ pub(super) fn longest(budget: u64, covered: u64) -> u64 {
 pub(super) struct Unit<'a> {
     /// What is said, word for word.
     pub entry: Entry<'a>,
-    /// What it is charged with.
+    /// Its cost.
     pub tokens: u64,
 }
 

@@ -1,8 +1,8 @@
 //! An element of a history.
 
+pub use crate::model::json::member_text as text;
 use crate::model::json::{self, Dialect};
 use crate::model::time;
-use std::borrow::Cow;
 
 /// What an element is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,11 +48,6 @@ pub fn last(unit: &[u8]) -> &[u8] {
 pub fn is_tagged(element: &[u8]) -> bool {
     let tags = ["condenseId", "condenseParent", "truncationId", "truncationParent"];
     tags.iter().any(|name| json::member(element, name).is_some())
-}
-
-/// A member that is a text.
-pub fn text<'e>(element: &'e [u8], name: &str) -> Option<Cow<'e, str>> {
-    json::member(element, name).and_then(json::text)
 }
 
 /// The time of an element, in milliseconds.

@@ -23,9 +23,7 @@ fn payload<'a>(lines: &[Line<'a>], meta: Option<usize>) -> &'a [u8] {
 }
 
 fn text<'a>(object: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
-    json::member(object, name)
-        .and_then(json::text)
-        .filter(|text| !text.is_empty())
+    json::member_text(object, name).filter(|text| !text.is_empty())
 }
 
 /// The header of a session.

@@ -3,14 +3,10 @@
 
 use crate::format::request::draft::{self, Draft};
 use crate::format::request::piece::{array, quoted, rest, rest_object};
+pub use crate::model::json::member_text as text;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 use std::collections::HashSet;
-
-/// A member that is a text.
-pub fn text<'e>(object: &'e [u8], name: &str) -> Option<Cow<'e, str>> {
-    json::member(object, name).and_then(json::text)
-}
 
 /// The role of an item's message; none of what has no message.
 pub fn role(item: &[u8]) -> Option<Cow<'_, str>> {

@@ -51,7 +51,7 @@ pub const FORM: Form = Form {
 /// The word under which residues are kept.
 const NAME: &str = "cursor";
 
-/// What a transcript looks like.
+/// The signature of a transcript.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a Cursor transcript",

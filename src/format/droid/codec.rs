@@ -10,6 +10,7 @@ use crate::format::request::Api;
 use crate::format::request::piece::Said;
 use crate::format::workspace::{Member, Workspace};
 use crate::format::{Purpose, content};
+use crate::model::header;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
 use crate::model::time;
@@ -17,16 +18,16 @@ use crate::model::view::View;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// What Droid writes of a session.
+/// Sessions of Droid.
 pub struct Droid {
-    /// Whether it is what it prints while it works.
+    /// Whether they are printed streams.
     is_stream: bool,
 }
 
 /// The log of a session.
 pub static LOG: Droid = Droid { is_stream: false };
 
-/// What is known of all lines.
+/// Facts about all lines.
 #[derive(Default)]
 pub struct Outline {
     /// Lines beside the way from the last message to the first.
@@ -80,7 +81,7 @@ impl Codec for Droid {
         let mut times = ["created_at", "timestamp"].into_iter().filter_map(filled);
         SessionInfo {
             id: ids.next().map(Cow::into_owned),
-            // What a session is called before its first reply.
+            // The title before the first reply.
             title: titles.find(|title| title != "New Session").map(Cow::into_owned),
             created: times.find(|time| time::is_rfc3339(time)).map(Cow::into_owned),
             workspace: Workspace::new(member("cwd"), None, member("model")),
@@ -97,9 +98,10 @@ impl Codec for Droid {
             .iter()
             .rev()
             .filter_map(|line| json::member(log::message(line)?, "model"));
+        let slices = slices(lines);
         Outline {
-            beside: beside(lines),
-            repeated: stream::repeated(lines),
+            beside: beside(&slices),
+            repeated: stream::repeated(&slices),
             model: { models }
                 .find(|model| model.starts_with(b"\""))
                 .map(<[u8]>::to_vec),
@@ -144,9 +146,10 @@ impl Editor for Droid {
 
     fn edit(&self, edits: &Edits<'_, Droid>, context: &mut (), report: &mut Report) -> Vec<Edit> {
         let (source, mut list) = (&edits.source.raws, edits.rewritten(context, report));
-        let repeated = stream::repeated(source);
-        // A completion goes with the message that it repeats.
-        let left = stream::repeated(&raws(source, &list));
+        let repeated = stream::repeated(&slices(source));
+        // A completion is removed with the message that it repeats.
+        let left: Vec<&[u8]> = list.iter().map(|edit| edit.element(source)).collect();
+        let left = stream::repeated(&left);
         let mut nth = 0..;
         list.retain(|edit| {
             let is_left = nth.next().is_some_and(|nth| left.contains(&nth));
@@ -157,14 +160,14 @@ impl Editor for Droid {
 
     fn check(&self, edits: &Edits<'_, Droid>, list: &[Edit]) -> Result<()> {
         let source = &edits.source.raws;
-        let ids = |raws: &[Vec<u8>], lines: HashSet<usize>| -> HashSet<String> {
-            lines.into_iter().filter_map(|nth| self.id(&raws[nth])).collect()
+        let (before, after) = (slices(source), list.iter().map(|edit| edit.element(source)));
+        let after: Vec<&[u8]> = after.collect();
+        let kept: HashSet<String> = after.iter().filter_map(|line| self.id(line)).collect();
+        let hidden = |lines: &[&[u8]]| -> HashSet<String> {
+            let ids = beside(lines).into_iter().filter_map(|nth| self.id(lines[nth]));
+            ids.filter(|id| kept.contains(id)).collect()
         };
-        let raws = raws(source, list);
-        let there: HashSet<String> = raws.iter().filter_map(|raw| self.id(raw)).collect();
-        let mut hidden = ids(source, beside(source));
-        hidden.retain(|id| there.contains(id));
-        if hidden == ids(&raws, beside(&raws)) {
+        if hidden(&before) == hidden(&after) {
             return Ok(());
         }
         let what = "another branch of the session would be sent to the model";
@@ -190,10 +193,7 @@ impl Editor for Droid {
 
     fn new_about(&self, session: &Session, _: &View, (): &(), _: Layout) -> ObjectBuilder {
         let header = session.header();
-        let get = |name: &str| {
-            let found = header.iter().find(|(known, _)| known == name);
-            found.map(|(_, raw)| raw.as_slice())
-        };
+        let get = |name: &str| header::member(&header, name);
         let mut about = ObjectBuilder::default();
         about
             .text("type", "session_start")
@@ -213,18 +213,13 @@ impl Editor for Droid {
     }
 }
 
-/// The lines after these edits.
-fn raws(source: &[Vec<u8>], list: &[Edit]) -> Vec<Vec<u8>> {
-    let raw = |edit: &Edit| match edit {
-        Edit::Keep(nth) => source[*nth].clone(),
-        Edit::Replace(_, raw) | Edit::Insert(raw) => raw.clone(),
-    };
-    list.iter().map(raw).collect()
+fn slices(lines: &[Vec<u8>]) -> Vec<&[u8]> {
+    lines.iter().map(Vec::as_slice).collect()
 }
 
 /// The lines of messages that are not on the way from the last one to the first: there are some only where several name
 /// the same message before them.
-fn beside(lines: &[Vec<u8>]) -> HashSet<usize> {
+fn beside(lines: &[&[u8]]) -> HashSet<usize> {
     let is_message = |line: &[u8]| log::message(line).is_some() && !log::is_hook(line);
     let messages = || lines.iter().enumerate().filter(|(_, line)| is_message(line));
     let mut parents = HashSet::new();
@@ -238,7 +233,7 @@ fn beside(lines: &[Vec<u8>]) -> HashSet<usize> {
     let mut on_way = HashSet::new();
     let mut at = messages().next_back().map(|(nth, _)| nth);
     while let Some(nth) = at.filter(|nth| on_way.insert(*nth)) {
-        at = text(&lines[nth], "parentId").and_then(|id| by_id.get(&id).copied());
+        at = text(lines[nth], "parentId").and_then(|id| by_id.get(&id).copied());
     }
     let has_parent = |line: &[u8]| text(line, "parentId").is_some();
     messages()

@@ -6,8 +6,7 @@ use std::borrow::Cow;
 
 /// A member that is a text, unless it is empty.
 pub fn text<'e>(object: &'e [u8], name: &str) -> Option<Cow<'e, str>> {
-    let text = json::member(object, name).and_then(json::text);
-    text.filter(|text| !text.is_empty())
+    json::member_text(object, name).filter(|text| !text.is_empty())
 }
 
 /// The time of a line, which is a text or a number of milliseconds.

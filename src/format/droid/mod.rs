@@ -50,7 +50,7 @@ pub const FORM: Form = Form {
 /// The word under which residues are kept.
 const NAME: &str = "droid";
 
-/// What a log looks like.
+/// The signature of a log.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a Factory Droid session",
@@ -64,7 +64,7 @@ pub(super) const SIGNATURE: Signature = Signature {
     ..Signature::BLANK
 };
 
-/// What a stream looks like.
+/// The signature of a stream.
 pub(super) const STREAM: Signature = Signature {
     name: NAME,
     what: "a Factory Droid stream",

@@ -19,7 +19,7 @@ pub fn is_line(line: &[u8]) -> bool {
 }
 
 /// Completions that repeat the text of the last message of the model.
-pub fn repeated(lines: &[Vec<u8>]) -> HashSet<usize> {
+pub fn repeated(lines: &[&[u8]]) -> HashSet<usize> {
     let (mut last, mut repeated) = (None, HashSet::new());
     for (nth, line) in lines.iter().enumerate().filter(|(_, line)| is_line(line)) {
         match text(line, "type").as_deref() {

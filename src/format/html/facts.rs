@@ -4,6 +4,7 @@ use super::chart;
 use super::escape::{escaped, unescaped};
 use super::outline::{Outline, beginning};
 use crate::format::native;
+use crate::model::header;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::lineage::Lineage;
 use crate::model::session::Session;
@@ -53,10 +54,7 @@ impl Facts {
     /// Of a view.
     pub fn of(session: &Session, view: &View, outline: &Outline) -> Facts {
         let header = session.header();
-        let raw = |name: &str| {
-            let member = header.iter().find(|(known, _)| known == name);
-            member.map(|(_, raw)| raw.as_slice())
-        };
+        let raw = |name: &str| header::member(&header, name);
         let text = |raw: Option<&[u8]>| raw.and_then(json::text).unwrap_or_default().into_owned();
         let metadata = |name| raw("metadata").and_then(|raw| json::member(raw, name));
         let id = text(raw("id"));

@@ -38,6 +38,16 @@ pub enum Edit {
     Insert(Vec<u8>),
 }
 
+impl Edit {
+    /// The element after the edit of this source.
+    pub fn element<'e>(&'e self, source: &'e [Vec<u8>]) -> &'e [u8] {
+        match self {
+            Edit::Keep(nth) => &source[*nth],
+            Edit::Replace(_, raw) | Edit::Insert(raw) => raw,
+        }
+    }
+}
+
 impl<'a> Frame<'a> {
     /// Of the value at this position of a document; its list is the member of this name, or the value itself.
     pub fn parse(bytes: &'a [u8], value: Range<usize>, name: &str) -> Frame<'a> {

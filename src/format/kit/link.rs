@@ -16,20 +16,17 @@ pub fn link<C: Codec>(raws: &[Vec<u8>], edits: Vec<Edit>) -> Vec<Edit> {
     let kept: HashSet<usize> = edits.iter().filter_map(nth).collect();
     let gone = raws.iter().enumerate().filter(|(nth, _)| !kept.contains(nth));
     let gone: HashMap<Cow<'_, str>, Option<&[u8]>> = gone
-        .filter_map(|(_, raw)| Some((text(raw, id)?, json::member(raw, parent))))
+        .filter_map(|(_, raw)| Some((json::member_text(raw, id)?, json::member(raw, parent))))
         .collect();
     let links_new = raws.is_empty() || raws.iter().any(|raw| json::member(raw, parent).is_some());
     let mut last = None;
     let linked = edits.into_iter().map(|edit| {
-        let raw = match &edit {
-            Edit::Keep(nth) => &raws[*nth],
-            Edit::Replace(_, raw) | Edit::Insert(raw) => raw,
-        };
+        let raw = edit.element(raws);
         let named = match &edit {
             Edit::Insert(_) => last.clone().filter(|_| links_new).map(Some),
             _ => json::member(raw, parent).and_then(|raw| present(&gone, raw)),
         };
-        last = text(raw, id).map(|id| quoted(&id)).or(last.take());
+        last = json::member_text(raw, id).map(|id| quoted(&id)).or(last.take());
         let Some(named) = named else { return edit };
         let linked = json::with_members(raw, &[(parent, named.as_deref())]);
         match (edit, linked) {
@@ -48,11 +45,7 @@ fn nth(edit: &Edit) -> Option<usize> {
     }
 }
 
-fn text<'r>(raw: &'r [u8], name: &str) -> Option<Cow<'r, str>> {
-    json::member(raw, name).and_then(json::text)
-}
-
-/// The next one that is there, instead of one that is gone: perhaps none. None if the one that is named is there.
+/// The nearest predecessor that is kept, or the inner none; the outer none if the named element is kept.
 fn present(gone: &HashMap<Cow<'_, str>, Option<&[u8]>>, named: &[u8]) -> Option<Option<Vec<u8>>> {
     let mut seen = HashSet::new();
     let (mut at, mut is_changed) = (Some(named), false);

@@ -99,11 +99,9 @@ pub fn write_as<C: Editor>(
             let source = source_of(codec, session, report, layout);
             let mut context = codec.context(about, &source);
             let edits = Edits::new(codec, session, view, purpose, &source);
-            let edits = link::<C>(&source.raws, codec.edit(&edits, &mut context, report)).into_iter();
-            (
-                edits.map(|edit| made(edit, &source.raws)).collect::<Vec<_>>(),
-                context,
-            )
+            let edits = link::<C>(&source.raws, codec.edit(&edits, &mut context, report));
+            let elements = edits.iter().map(|edit| edit.element(&source.raws).to_vec());
+            (elements.collect::<Vec<_>>(), context)
         }
         None => {
             let mut context = codec.new_context(session, view);
@@ -118,7 +116,7 @@ pub fn write_as<C: Editor>(
             }
             let elements = new_elements(codec, (session, view), &items, purpose, &mut context, report);
             let elements = link::<C>(&[], elements.into_iter().map(Edit::Insert).collect());
-            let elements = elements.into_iter().map(|edit| made(edit, &[])).collect();
+            let elements = elements.iter().map(|edit| edit.element(&[]).to_vec()).collect();
             (elements, context)
         }
     };
@@ -162,14 +160,6 @@ pub fn write_as<C: Editor>(
             codec.check_lines(&lines, report);
             lines.iter().try_for_each(|bytes| line(bytes, out))
         }
-    }
-}
-
-/// The element after an edit.
-fn made(edit: Edit, raws: &[Vec<u8>]) -> Vec<u8> {
-    match edit {
-        Edit::Keep(nth) => raws[nth].clone(),
-        Edit::Replace(_, made) | Edit::Insert(made) => made,
     }
 }
 

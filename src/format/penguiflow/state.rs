@@ -6,6 +6,7 @@ use super::reply;
 use super::turn::{self, Turn, Zone};
 use crate::error::Result;
 use crate::model::exchange::Cuts;
+use crate::model::header;
 use crate::model::health::{self, Health};
 use crate::model::json::{self, push_text};
 use crate::model::memory::{Memory, Strategy};
@@ -57,10 +58,7 @@ impl State {
     /// Its configuration is none that PenguiFlow takes.
     pub fn of(session: &Session, view: &View) -> Result<State> {
         let header = session.header();
-        let member = |name: &str| {
-            let found = header.iter().find(|(known, _)| known == name);
-            found.map(|(_, value)| value.as_slice())
-        };
+        let member = |name: &str| header::member(&header, name);
         let noted = member("metadata").and_then(|metadata| json::member(metadata, "penguiflow"));
         let memory = match (noted.and_then(config::noted_memory), member("memory")) {
             (Some(memory), _) => memory?,

@@ -11,6 +11,7 @@ use crate::format::report::{Loss, Report};
 use crate::format::request::piece::{Said, array, holds_more, quoted};
 use crate::format::request::{Api, order};
 use crate::format::{Purpose, Returned, written};
+use crate::model::header;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::{Message, Role};
 use crate::model::record::Record as Line;
@@ -116,10 +117,7 @@ struct Header {
 impl Header {
     fn of(session: &Session) -> Header {
         let header = session.header();
-        let find = |name: &str| {
-            let found = header.iter().find(|(known, _)| known == name);
-            found.map(|(_, raw)| raw.as_slice())
-        };
+        let find = |name: &str| header::member(&header, name);
         let metadata = find("metadata");
         let member = |name| metadata.and_then(|raw| json::member(raw, name).map(<[u8]>::to_vec));
         let own = member(NAME);

@@ -7,6 +7,7 @@ use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
 use crate::format::request::piece::{Said, array, quoted};
 use crate::format::workspace::{Member, Workspace};
+use crate::model::header;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 use crate::model::session::Session;
@@ -93,10 +94,7 @@ impl Editor for Trace {
 
     fn new_about(&self, session: &Session, _: &View, (): &(), _: Layout) -> ObjectBuilder {
         let header = session.header();
-        let get = |name: &str| {
-            let found = header.iter().find(|(known, _)| known == name);
-            found.map(|(_, raw)| raw.as_slice())
-        };
+        let get = |name: &str| header::member(&header, name);
         let harness = get("metadata").and_then(|raw| json::member(raw, "harness"));
         let format = get("source").and_then(|raw| json::member(raw, "format"));
         let mut about = ObjectBuilder::default();

@@ -1,13 +1,9 @@
 //! Thoughts and attachments, from the spelling of the SDK and into it.
 
 use crate::format::request::media::{Bytes, Kind, Media, address, kind_of};
+pub use crate::model::json::member_text as text;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
-
-/// The text of a member.
-pub fn text<'a>(object: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
-    json::member(object, name).and_then(json::text)
-}
 
 /// A thought with this text (a string's JSON), and what its provider noted on it.
 pub fn thought(said: &[u8], told: Option<&[u8]>) -> Vec<u8> {

@@ -158,6 +158,11 @@ pub fn member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
 /// Up to this many names a search from the first one is faster than a map.
 pub(super) const FEW: usize = 32;
 
+/// A member that is a string.
+pub fn member_text<'a>(object: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
+    member(object, name).and_then(super::text)
+}
+
 /// All members of an object by name; for repeats the last value, at the first one's place. None when the
 /// bytes are no object.
 pub fn members<'a>(object: &'a [u8], dialect: Dialect) -> Option<Vec<(Cow<'a, str>, &'a [u8])>> {

@@ -8,7 +8,7 @@ mod same;
 mod text;
 
 pub use build::{ObjectBuilder, compact, with_members};
-pub use members::{Elements, Member, Members, elements, member, members};
+pub use members::{Elements, Member, Members, elements, member, member_text, members};
 pub use same::same;
 pub use text::{array, push_text, text, texts, unescape};
 

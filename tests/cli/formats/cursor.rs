@@ -13,20 +13,12 @@ const FILE: &str = r#"{"role":"user","message":{"content":[{"type":"text","text"
 fn every_verb_takes_it() {
     let env = Env::new();
     env.write("chat.jsonl", FILE);
-    assert_eq!(env.run(&["detect", "chat.jsonl"]).fine().out(), "cursor\n");
-    let chat = env.run(&["cat", "--to", "openai-chat", "chat.jsonl"]).status(0);
-    assert!(
-        chat.out().contains(r#"{\"command\": \"wind --pier north\"}"#),
-        "{chat}"
+    super::every_verb_reads(
+        &env,
+        "chat.jsonl",
+        "cursor",
+        r#"{\"command\": \"wind --pier north\"}"#,
     );
-    for verb in [
-        &["count"][..],
-        &["show"],
-        &["compact", "--budget", "4000"],
-        &["migrate"],
-    ] {
-        env.run(&[verb, &["chat.jsonl"]].concat()).status(0);
-    }
 }
 
 #[test]

@@ -14,18 +14,7 @@ const FILE: &str = r#"{"type":"session_start","id":"d1","title":"Kiln","owner":"
 fn every_verb_takes_it() {
     let env = Env::new();
     env.write("d1.jsonl", FILE);
-    assert_eq!(env.run(&["detect", "d1.jsonl"]).fine().out(), "droid\n");
-    let chat = env.run(&["cat", "--to", "openai-chat", "d1.jsonl"]).status(0);
-    assert!(chat.out().contains(r#"{\"command\": \"mix 1\"}"#), "{chat}");
-    for verb in [
-        &["count"][..],
-        &["show"],
-        &["check"],
-        &["compact", "--budget", "4000"],
-        &["migrate"],
-    ] {
-        env.run(&[verb, &["d1.jsonl"]].concat()).status(0);
-    }
+    super::every_verb_reads(&env, "d1.jsonl", "droid", r#"{\"command\": \"mix 1\"}"#);
 }
 
 #[test]

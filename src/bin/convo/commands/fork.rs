@@ -106,8 +106,8 @@ impl Fork {
         Ok(fork)
     }
 
-    /// Tells what a dry run would do.
-    fn tell_plan(&self, context: &Context, label: &str, fork: &Planned<'_>) {
+    /// Reports the plan of a dry run.
+    fn report_plan(&self, context: &Context, label: &str, fork: &Planned<'_>) {
         let what = format!("would fork {} of {}", fork.messages, counted(fork.of, "message"));
         context.output.tell(label, &what);
     }
@@ -124,7 +124,7 @@ impl Fork {
         }
         let fork = self.plan(context, name, &session)?;
         if self.dry_run {
-            self.tell_plan(context, name, &fork);
+            self.report_plan(context, name, &fork);
             return Ok(None);
         }
         let id = match &self.id {
@@ -160,7 +160,7 @@ impl Fork {
         if self.dry_run {
             while let Some(session) = sessions.next()? {
                 let planned = self.plan(context, &label, &session);
-                let told = planned.map(|fork| self.tell_plan(context, &label, &fork));
+                let told = planned.map(|fork| self.report_plan(context, &label, &fork));
                 sessions.settle(told.map_err(|error| named(error, &label).into()))?;
             }
             return Ok(());

@@ -10,7 +10,7 @@ use convo::model::time;
 use convo::model::view::View;
 use serde_json::{Value, json};
 
-/// What is new in the session.
+/// Values of the new session that the given one does not have.
 pub struct Made<'m> {
     pub project: &'m str,
     pub model: Option<&'m str>,
