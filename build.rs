@@ -16,6 +16,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/tokens/hash.rs");
     find_sample_data();
+    find_chromium();
     let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     type Load = fn() -> &'static tiktoken_rs::CoreBPE;
     // p50k_base is r50k_base and runs of blanks behind it: one table serves both.
@@ -58,6 +59,17 @@ fn find_sample_data() {
         .is_dir()
     {
         println!("cargo::rustc-cfg=sample_data");
+    }
+}
+
+/// Sets `chromium` if the browser is installed: tests of pages in a browser are ignored elsewhere. `PATH` is not watched,
+/// since each change would build the tables again: run `touch build.rs` after you install it.
+fn find_chromium() {
+    println!("cargo::rustc-check-cfg=cfg(chromium)");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).any(|folder| folder.join("chromium").is_file());
+    if found {
+        println!("cargo::rustc-cfg=chromium");
     }
 }
 

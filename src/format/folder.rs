@@ -1,5 +1,6 @@
 //! Sessions as the files of a foreign system's folder: which files one becomes, and what they are called.
 
+use super::page::PageOptions;
 use super::report::Report;
 use super::{Format, Purpose, Source, convert, html, penguin, picoclaw, write};
 use crate::error::Result;
@@ -22,14 +23,14 @@ pub struct FolderFile {
 pub fn files(
     format: Format,
     session: &Session,
-    aliases: Option<&[String]>,
+    (aliases, options): (Option<&[String]>, &PageOptions),
     report: &mut Report,
 ) -> Result<Vec<FolderFile>> {
     if format == Format::Picoclaw {
         return picoclaw::pair(session, aliases, report);
     }
     if format == Format::Html {
-        let files = html::files(session, &View::replay(session), report)?;
+        let files = html::files(session, &View::replay(session), options, report)?;
         let file = |(name, bytes)| FolderFile { name, bytes };
         return Ok(files.into_iter().map(file).collect());
     }

@@ -1,8 +1,9 @@
 //! The table of formats: what each of them is, and a session read or written in any of them. Only this file knows them
 //! all.
 
-use super::form::{Form, Purpose, Reading, Save, Source};
+use super::form::{Form, Purpose, Reading, Source};
 use super::id::Format;
+use super::page::PageOptions;
 use super::report::{Loss, Report};
 use super::request::api::Api;
 use super::request::interface::Interface;
@@ -154,26 +155,16 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    write_by(format, format.form().write, (session, view), purpose, out, report)
+    let options = PageOptions::default();
+    write_page(format, session, view, (purpose, &options), out, report)
 }
 
-/// Writes a session as Markdown whose pages load images from the web.
-pub fn write_with_images(
+/// Writes a session as [`write()`] does, pages with these options.
+pub fn write_page(
+    format: Format,
     session: &Session,
     view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
-) -> Result<()> {
-    let write = Some(markdown::write_with_images as Save);
-    write_by(Format::Markdown, write, (session, view), purpose, out, report)
-}
-
-fn write_by(
-    format: Format,
-    write: Option<Save>,
-    (session, view): (&Session, &View),
-    purpose: Purpose,
+    (purpose, options): (Purpose, &PageOptions),
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
@@ -182,15 +173,18 @@ fn write_by(
     {
         report.lose(Loss::Part, vercel_ui::differing_contents(session, view));
     }
-    match write {
-        Some(write) => {
-            let readable = opaque::readable(format, session, view, report);
-            write(session, readable.as_ref().unwrap_or(view), purpose, out, report)
+    let Some(write) = format.form().write else {
+        let what = format!("cannot write sessions as {}", format.name());
+        return Err(Error::new(Kind::Usage, what));
+    };
+    let readable = opaque::readable(format, session, view, report);
+    let view = readable.as_ref().unwrap_or(view);
+    match format {
+        Format::Html => html::write_page(session, view, (purpose, options), out, report),
+        Format::Markdown if options.remote_images => {
+            markdown::write_with_images(session, view, purpose, out, report)
         }
-        None => Err(Error::new(
-            Kind::Usage,
-            format!("cannot write sessions as {}", format.name()),
-        )),
+        _ => write(session, view, purpose, out, report),
     }
 }
 

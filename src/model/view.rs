@@ -8,6 +8,8 @@ use super::session::{Class, Session, Traits};
 use super::summary;
 use crate::error::Place;
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ops::Range;
 
 /// One thing in the view.
 #[derive(Clone, Debug)]
@@ -125,6 +127,27 @@ impl View {
             items,
             ..View::default()
         }
+    }
+
+    /// The items with the messages of the log that are not in the view at their places; false: not in the view.
+    pub fn with_hidden(&self, session: &Session) -> Vec<(Item, bool)> {
+        let in_view: HashSet<usize> = self.items.iter().filter_map(Item::line).collect();
+        let hidden = |range: Range<usize>| {
+            let lines = range.filter(|index| !in_view.contains(index));
+            let lines = lines.filter(|index| matches!(session.class(*index), Class::Message(_)));
+            lines.map(|index| (Item::Line(index), false))
+        };
+        let mut items = Vec::with_capacity(self.items.len());
+        let mut next = 0;
+        for item in &self.items {
+            if let Some(index) = item.line() {
+                items.extend(hidden(next..index));
+                next = next.max(index + 1);
+            }
+            items.push((item.clone(), true));
+        }
+        items.extend(hidden(next..session.len()));
+        items
     }
 
     /// What would be sent, to compare views by: the bytes of every message, and the texts of summaries.

@@ -70,3 +70,141 @@ fn one_file_holds_one_session() {
         .says("html: only one session per file")
         .says("--output-dir");
 }
+
+#[test]
+fn pages_have_options() {
+    let env = Env::with_chat();
+    let page = |options: &[&str]| {
+        let run = env
+            .run(&[&["cat", "-q", "--to", "html", "trip"], options].concat())
+            .fine();
+        run.out().to_string()
+    };
+    let plain = page(&[]);
+    let dark = page(&["--theme", "dark", "--no-script"]);
+    assert!(dark.contains("<html lang=\"en\" class=\"dark\">") && !dark.contains("<script>"));
+    assert!(dark.contains("script-src 'none'") && plain.contains("<html lang=\"en\">"));
+    assert!(page(&["--theme", "light"]).contains("class=\"light\""));
+    // A result of a tool is cut to the lines that are given.
+    assert!(!plain.contains("more lines"));
+    let short = page(&["--tool-output", "0"]);
+    assert!(
+        short.contains("1 more lines") && !short.contains("22 C, sunny"),
+        "{short}"
+    );
+    let line = r#"{"role":"assistant","content":"So.","reasoning":[{"type":"thinking","text":"Hm."}]}"#;
+    let thinking = |how: &str| {
+        let run = env
+            .pipe(&["cat", "-q", "--to", "html", "--thinking", how], line)
+            .fine();
+        run.out().to_string()
+    };
+    assert!(thinking("fold").contains("<details class=\"thinking\"><summary>"));
+    assert!(thinking("show").contains("<details class=\"thinking\" open><summary>"));
+    assert!(!thinking("drop").contains("Hm."));
+    let image = r#"{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/gif;base64,R0lGODlhAQABAAAAACw="}}]}"#;
+    let images = |most: &str| {
+        let run = env
+            .pipe(&["cat", "-q", "--to", "html", "--max-image", most], image)
+            .fine();
+        run.out().matches("src=\"data:image/gif").count()
+    };
+    assert_eq!([images("1K"), images("10"), images("none")], [1, 0, 0]);
+    // Without effect, an option is an error.
+    env.run(&["cat", "--to", "markdown", "--theme", "dark", "trip"])
+        .status(2)
+        .says("--theme requires --to html");
+    env.run(&["migrate", "--to", "html", "--page", "5"])
+        .status(2)
+        .says("--page requires --to html and --output-dir");
+    for wrong in [["--theme", "red"], ["--thinking", "keep"], ["--max-image", "1T"]] {
+        let options = [&["cat", "--to", "html"], &wrong[..], &["trip"]].concat();
+        env.run(&options).status(2).says("expected");
+    }
+}
+
+#[test]
+fn hidden_messages_are_marked_on_a_page() {
+    let env = Env::with_chat();
+    env.run(&["truncate", "-q", "--keep-last", "1", "trip"]).fine();
+    env.run(&["append", "-q", "trip", "--role", "user", "Thanks"])
+        .fine();
+    let page = env.run(&["cat", "-q", "--to", "html", "--hidden", "trip"]).fine();
+    assert!(
+        page.out()
+            .contains("<article id=\"m2\" class=\"user gone\"><header><h2>user</h2> <em>hidden</em>"),
+        "{page}"
+    );
+    assert!(
+        page.out().contains("<article id=\"m6\" class=\"user\">"),
+        "{page}"
+    );
+    let at = |text: &str| page.out().find(text).unwrap_or_else(|| panic!("{text}: {page}"));
+    // The change is where the log has it: after what it hid, before what came later.
+    assert!(
+        at("id=\"m7\"") < at("<p class=\"change\">truncate ") && at("<p class=\"change\">") < at("id=\"m8\"")
+    );
+    assert!(
+        page.out().contains("4 messages") && page.out().contains("<li>4 hidden</li>"),
+        "{page}"
+    );
+}
+
+#[test]
+fn secrets_on_a_page_are_reported_without_their_values() {
+    let env = Env::with_chat();
+    let token = format!("glpat-{}", "aB3dE5gH7jK9mN1pQ3sT");
+    env.run(&["append", "-q", "trip", "--role", "user", &format!("Use {token}.")])
+        .fine();
+    let page = env.run(&["cat", "--to", "html", "trip"]).status(0);
+    assert!(
+        page.stderr
+            .contains("trip: the page has 1 secret\nhint: remove secrets before"),
+        "{page}"
+    );
+    assert!(!page.stderr.contains(&token));
+    env.run(&["migrate", "--to", "html", "--output-dir", "pages", "@all"])
+        .says("the page has 1 secret");
+    // What the page does not show is not counted.
+    env.run(&["drop", "-q", "trip", "--grep", "glpat"]).fine();
+    assert!(
+        !env.run(&["cat", "--to", "html", "trip"])
+            .stderr
+            .contains("secret")
+    );
+    env.run(&["cat", "--to", "html", "--hidden", "trip"])
+        .says("1 secret");
+}
+
+#[test]
+fn show_opens_a_page_in_a_browser() {
+    let env = Env::with_chat();
+    let browser = env.write("browser", "#!/bin/sh\ncp \"$1\" \"$0.seen\"\n");
+    let open = |browser: &str| {
+        let mut command = env.command(&["show", "--open", "trip"]);
+        command.env("BROWSER", browser).env("TMPDIR", env.work());
+        env.wait(command)
+    };
+    std::fs::set_permissions(&browser, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let run = open(&format!("none:{} %s", browser.display())).status(0);
+    let page = std::path::PathBuf::from(run.out().trim_end());
+    let mode = std::os::unix::fs::PermissionsExt::mode(&page.metadata().unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    let seen = env.work().join("browser.seen");
+    let whole = std::fs::read(&page).unwrap();
+    assert!(whole.ends_with(b"</html>\n"));
+    let is_seen = |_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::fs::read(&seen).is_ok_and(|seen| seen == whole)
+    };
+    assert!((0..500).any(is_seen));
+    // Without a browser, the page is there all the same.
+    let run = open("none")
+        .status(69)
+        .says("no browser found")
+        .says("set BROWSER");
+    assert!(std::path::Path::new(run.out().trim_end()).exists());
+    env.run(&["show", "--open", "trip", "trip"])
+        .status(2)
+        .says("--open opens one session");
+}

@@ -133,6 +133,13 @@ impl Output {
         }
     }
 
+    /// Reports a finding and what to do about it, unless -q is given.
+    pub fn tell_with_hint(&self, input: &str, what: &str, hint: &str) {
+        if !self.quiet {
+            self.message("note", input, Place::default(), what, Some(hint));
+        }
+    }
+
     /// Tells what only `-v` wants to know.
     pub fn detail(&self, input: &str, what: &str) {
         if self.verbose {

@@ -1,19 +1,20 @@
 //! A tool call and its result in one fold.
 
 use super::escape::{self, escaped};
+use super::media::Images;
 use super::verbatim::{BYTES, LINES};
 use super::{media, verbatim};
 use crate::model::calls::{CallSummary, Line, has_failed, output};
 use crate::model::message::{Message, Part, ToolCall};
 use crate::model::visible::thousands;
 
-/// Adds a call; `result` is its result and the anchor of that.
+/// Adds a call; `result` is its result and the anchor of that, `most` the lines of a result that are shown.
 pub fn push(
     out: &mut String,
     call: &ToolCall<'_>,
     result: Option<(&str, &Message<'_>)>,
-    directory: Option<&str>,
-    room: &mut usize,
+    (directory, most): (Option<&str>, usize),
+    images: &mut Images,
 ) {
     let summary = CallSummary::of(call, directory, true);
     let failed = result.is_some_and(|(_, result)| has_failed(result));
@@ -33,25 +34,30 @@ pub fn push(
     }
     close_summary(out, failed);
     if summary.subject.chars().count() > 160 {
-        verbatim::push(out, "call", &summary.subject);
+        verbatim::push(out, "call", &summary.subject, LINES);
     }
     lines(out, &summary.lines);
     if !summary.arguments.is_empty() {
-        verbatim::push(out, "call", &summary.arguments.join("\n"));
+        verbatim::push(out, "call", &summary.arguments.join("\n"), LINES);
     }
     if let Some((_, result)) = result {
-        contents(out, result, room);
+        contents(out, result, most, images);
     }
     out.push_str("</details>\n");
 }
 
 /// Adds a result without its call.
-pub fn alone(out: &mut String, message: &Message<'_>, name: Option<&str>, room: &mut usize) {
+pub fn alone(
+    out: &mut String,
+    message: &Message<'_>,
+    (name, most): (Option<&str>, usize),
+    images: &mut Images,
+) {
     let failed = has_failed(message);
     open(out, name.unwrap_or("tool"), None, failed);
     out.push_str(" result");
     close_summary(out, failed);
-    contents(out, message, room);
+    contents(out, message, most, images);
     out.push_str("</details>\n");
 }
 
@@ -114,12 +120,12 @@ fn lines(out: &mut String, lines: &[Line]) {
     out.push_str("</pre>\n");
 }
 
-fn contents(out: &mut String, message: &Message<'_>, room: &mut usize) {
+fn contents(out: &mut String, message: &Message<'_>, most: usize, images: &mut Images) {
     for part in message.parts() {
         match part {
             Part::Text(written) if written.is_empty() => {}
-            Part::Text(written) => verbatim::push(out, "result", &output(&written).0),
-            Part::Other(kind, raw) => media::push(out, &kind, raw, room),
+            Part::Text(written) => verbatim::push(out, "result", &output(&written).0, most),
+            Part::Other(kind, raw) => media::push(out, &kind, raw, images),
         }
     }
 }

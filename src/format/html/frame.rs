@@ -5,6 +5,7 @@ use super::facts::{Facts, NAME};
 use super::outline::Outline;
 use super::{Names, chart};
 use crate::format::base64;
+use crate::format::page::{PageOptions, Theme};
 use crate::model::key;
 use crate::model::visible::thousands;
 use std::fmt::Write as _;
@@ -19,18 +20,27 @@ const SCRIPT: &str = include_str!("script.js");
 const QUESTIONS: usize = 12;
 
 /// The head of a page: nothing but its own style and script may run or load.
-pub fn head(out: &mut String, title: &str, facts: Option<&str>) {
+pub fn head(out: &mut String, title: &str, facts: Option<&str>, options: &PageOptions) {
     let hash = |text: &str| {
         let digest = base64::encode(&key::digest([text.as_bytes()]), &base64::Style::PLAIN);
         format!("'sha256-{}'", String::from_utf8_lossy(&digest))
     };
+    let theme = match options.theme {
+        Theme::Auto => "",
+        Theme::Light => " class=\"light\"",
+        Theme::Dark => " class=\"dark\"",
+    };
+    let script = match options.script {
+        true => hash(SCRIPT),
+        false => "'none'".to_string(),
+    };
     let _ = write!(
         out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+        "<!DOCTYPE html>\n<html lang=\"en\"{theme}>\n<head>\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
          style-src {}; script-src {}; img-src data:; base-uri 'none'; form-action 'none'\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n",
         hash(STYLE),
-        hash(SCRIPT)
+        script
     );
     if let Some(facts) = facts {
         let _ = writeln!(out, "<meta name=\"{NAME}\" content=\"{}\">", escaped(facts));
@@ -42,21 +52,29 @@ pub fn head(out: &mut String, title: &str, facts: Option<&str>) {
 }
 
 /// The end of a page.
-pub fn foot(out: &mut String) {
+pub fn foot(out: &mut String, options: &PageOptions) {
     let version = env!("CARGO_PKG_VERSION");
-    let _ = write!(
-        out,
-        "<footer><p>convo {version}</p></footer>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
-    );
+    let _ = writeln!(out, "<footer><p>convo {version}</p></footer>");
+    if options.script {
+        let _ = writeln!(out, "<script>{SCRIPT}</script>");
+    }
+    out.push_str("</body>\n</html>\n");
 }
 
 /// Everything before the messages of a page.
-pub fn before(out: &mut String, facts: &Facts, outline: &Outline, page: usize, names: &Names) {
+pub fn before(
+    out: &mut String,
+    (facts, options): (&Facts, &PageOptions),
+    outline: &Outline,
+    page: usize,
+    names: &Names,
+) {
     let title = match page {
         0 => facts.title.clone(),
         page => format!("{} ({} of {})", facts.title, page + 1, outline.starts.len()),
     };
-    head(out, &title, (page == 0).then(|| facts.encoded()).as_deref());
+    let encoded = (page == 0).then(|| facts.encoded());
+    head(out, &title, encoded.as_deref(), options);
     out.push_str(
         "<a class=\"skip\" href=\"#messages\">Skip to the messages</a>\n<header>\n<h1 dir=\"auto\">",
     );
@@ -83,10 +101,10 @@ pub fn before(out: &mut String, facts: &Facts, outline: &Outline, page: usize, n
 }
 
 /// Everything after the messages of a page.
-pub fn after(out: &mut String, outline: &Outline, page: usize, names: &Names) {
+pub fn after(out: &mut String, options: &PageOptions, outline: &Outline, page: usize, names: &Names) {
     out.push_str("</main>\n");
     pages(out, outline, page, names, "Pages, at the end");
-    foot(out);
+    foot(out, options);
 }
 
 /// Links to the pages of a session.

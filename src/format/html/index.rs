@@ -3,6 +3,7 @@
 use super::escape::{self, escaped};
 use super::facts::Facts;
 use super::{chart, frame};
+use crate::format::page::PageOptions;
 use crate::model::time;
 use crate::model::visible::thousands;
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ struct Row {
 }
 
 /// The index of pages, by file name and beginning; other files are not listed.
-pub fn index<'p>(pages: impl IntoIterator<Item = (&'p str, &'p [u8])>) -> Vec<u8> {
+pub fn index<'p>(pages: impl IntoIterator<Item = (&'p str, &'p [u8])>, options: &PageOptions) -> Vec<u8> {
     let mut rows: Vec<Row> = pages
         .into_iter()
         .filter_map(|(name, head)| {
@@ -43,7 +44,7 @@ pub fn index<'p>(pages: impl IntoIterator<Item = (&'p str, &'p [u8])>) -> Vec<u8
     let count = thousands(rows.len() as u64);
     let title = format!("{count} session{}", if rows.len() == 1 { "" } else { "s" });
     let mut out = String::new();
-    frame::head(&mut out, &title, None);
+    frame::head(&mut out, &title, None, options);
     let _ = write!(
         out,
         "<a class=\"skip\" href=\"#sessions\">Skip to the sessions</a>\n<header>\n<h1>{title}</h1>\n</header>\n<main id=\"sessions\">\n"
@@ -65,7 +66,7 @@ pub fn index<'p>(pages: impl IntoIterator<Item = (&'p str, &'p [u8])>) -> Vec<u8
         table(&mut out, &rows);
     }
     out.push_str("</main>\n");
-    frame::foot(&mut out);
+    frame::foot(&mut out, options);
     out.into_bytes()
 }
 

@@ -7,11 +7,23 @@ use crate::format::request::media::{Bytes, Kind, Media};
 use crate::model::key;
 use crate::model::visible::thousands;
 
-/// Bytes of an image that a page shows.
-const LARGEST: usize = 256 << 10;
-
 /// Bytes of all images of a page.
-pub const TOTAL: usize = 8 << 20;
+const TOTAL: usize = 8 << 20;
+
+/// What a page may show of images.
+pub struct Images {
+    /// Bytes of one; 0: none is shown.
+    largest: usize,
+    /// Bytes that the page has left.
+    room: usize,
+}
+
+impl Images {
+    /// Of a page whose images have at most so many bytes each.
+    pub fn new(largest: usize) -> Images {
+        Images { largest, room: TOTAL }
+    }
+}
 
 /// Images that browsers draw and that run nothing, by their first bytes; `?` is any byte.
 const SIGNATURES: [(&[u8], &str); 4] = [
@@ -21,11 +33,11 @@ const SIGNATURES: [(&[u8], &str); 4] = [
     (b"RIFF????WEBP", "webp"),
 ];
 
-/// Adds a part that is not text; `room` is what the page has left for images.
-pub fn push(out: &mut String, kind: &str, raw: &[u8], room: &mut usize) {
+/// Adds a part that is not text.
+pub fn push(out: &mut String, kind: &str, raw: &[u8], images: &mut Images) {
     let Some(media) = Media::of(raw) else {
         out.push_str(&format!("<details><summary>part {}</summary>\n", escaped(kind)));
-        verbatim::push(out, "call", &String::from_utf8_lossy(raw));
+        verbatim::push(out, "call", &String::from_utf8_lossy(raw), verbatim::LINES);
         return out.push_str("</details>\n");
     };
     let what = match media.kind {
@@ -53,10 +65,10 @@ pub fn push(out: &mut String, kind: &str, raw: &[u8], room: &mut usize) {
             let decoded = base64::decode(data.as_bytes()).map(|(_, bytes)| bytes);
             let bytes = decoded.as_deref().unwrap_or_default();
             let drawn = Some(bytes)
-                .filter(|bytes| bytes.len() <= LARGEST.min(*room))
+                .filter(|bytes| bytes.len() <= images.largest.min(images.room))
                 .and_then(drawn_as);
             if let (Kind::Image, Some(drawn)) = (media.kind, drawn) {
-                *room -= bytes.len();
+                images.room -= bytes.len();
                 let data = base64::encode(bytes, &base64::Style::PLAIN);
                 let data = String::from_utf8_lossy(&data);
                 out.push_str(&format!(

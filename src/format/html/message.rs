@@ -1,8 +1,10 @@
 //! Messages as articles.
 
 use super::escape::escaped;
+use super::media::Images;
 use super::outline::Outline;
 use super::{call, chart, media, prose};
+use crate::format::page::{PageOptions, Thinking};
 use crate::model::json;
 use crate::model::message::{Message, Part, Role};
 use crate::model::note::{Note, Notes};
@@ -35,8 +37,8 @@ pub struct Articles<'a> {
     tools: Tools,
     notes: Notes,
     directory: Option<&'a str>,
-    /// What the page has left for images.
-    room: usize,
+    options: PageOptions,
+    images: Images,
 }
 
 impl<'a> Articles<'a> {
@@ -46,6 +48,7 @@ impl<'a> Articles<'a> {
         view: &'a View,
         outline: &'a Outline,
         directory: Option<&'a str>,
+        options: PageOptions,
     ) -> Self {
         Articles {
             session,
@@ -54,7 +57,8 @@ impl<'a> Articles<'a> {
             tools: Tools::default(),
             notes: Notes::of(session),
             directory,
-            room: media::TOTAL,
+            images: Images::new(options.largest_image),
+            options,
         }
     }
 
@@ -65,13 +69,21 @@ impl<'a> Articles<'a> {
         out: &mut String,
         mut flush: impl FnMut(&mut String) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.room = media::TOTAL;
+        self.images = Images::new(self.options.largest_image);
         let mut nth = range.start;
         while nth < range.end {
-            nth = self.article(nth, range.end, out);
+            let next = self.article(nth, range.end, out);
+            // Behind the results of a call: they are in its article.
+            for entry in &self.outline.entries[nth + 1..next] {
+                push_changes(out, &entry.changes);
+            }
+            nth = next;
             if out.len() > 256 << 10 {
                 flush(out)?;
             }
+        }
+        if range.end == self.outline.entries.len() {
+            push_changes(out, &self.outline.last_changes);
         }
         Ok(())
     }
@@ -79,6 +91,7 @@ impl<'a> Articles<'a> {
     /// Adds the article of a message, with the results of its calls; the next message.
     fn article(&mut self, nth: usize, end: usize, out: &mut String) -> usize {
         let (session, view) = (self.session, self.view);
+        push_changes(out, &self.outline.entries[nth].changes);
         let item = &view.items[nth];
         let Some(message) = item.message(session) else {
             self.summary(item, nth, out);
@@ -114,7 +127,8 @@ impl<'a> Articles<'a> {
                 let (later, result) = &results[place];
                 (self.outline.entries[*later].anchor.as_str(), result)
             });
-            call::push(out, &written, result, self.directory, &mut self.room);
+            let lines = self.options.tool_lines;
+            call::push(out, &written, result, (self.directory, lines), &mut self.images);
         }
         self.notes_on(nth, out);
         let used = results.iter().zip(&is_used).filter(|(_, is_used)| **is_used);
@@ -163,11 +177,15 @@ impl<'a> Articles<'a> {
             Role::Other => "other",
             role => role.name(),
         };
+        let class = format!("{class}{}", if entry.is_hidden { " gone" } else { "" });
         let anchor = &entry.anchor;
         let role = escaped(&message.role_name());
         out.push_str(&format!(
             "<article id=\"{anchor}\" class=\"{class}\"><header><h2>{role}</h2>"
         ));
+        if entry.is_hidden {
+            out.push_str(" <em>hidden</em>");
+        }
         if let Some(name) = self.tools.name(message) {
             out.push_str(&format!(" <b>{}</b>", escaped(&name)));
         }
@@ -196,12 +214,24 @@ impl<'a> Articles<'a> {
         let message = shown.message;
         if message.role() == Role::Tool {
             let name = self.tools.name(message);
-            return call::alone(out, message, name.as_deref(), &mut self.room);
+            let lines = self.options.tool_lines;
+            return call::alone(out, message, (name.as_deref(), lines), &mut self.images);
         }
-        for thought in speaker::thoughts(message) {
+        let thoughts = match self.options.thinking {
+            Thinking::Drop => Vec::new(),
+            _ => speaker::thoughts(message),
+        };
+        let open = if self.options.thinking == Thinking::Show {
+            " open"
+        } else {
+            ""
+        };
+        for thought in thoughts {
             match thought.filter(|text| !text.trim().is_empty()) {
                 Some(thought) => {
-                    out.push_str("<details class=\"thinking\"><summary>thinking</summary>\n");
+                    out.push_str(&format!(
+                        "<details class=\"thinking\"{open}><summary>thinking</summary>\n"
+                    ));
                     text(out, &thought);
                     out.push_str("</details>\n");
                 }
@@ -230,13 +260,20 @@ impl<'a> Articles<'a> {
                     out.push_str("</details>\n");
                 }
                 Part::Text(written) => text(out, &written),
-                Part::Other(kind, raw) => media::push(out, &kind, raw, &mut self.room),
+                Part::Other(kind, raw) => media::push(out, &kind, raw, &mut self.images),
             }
         }
         if let Some(refusal) = json::member(shown.body, "refusal").and_then(json::text) {
             out.push_str("<p class=\"mark\">refusal</p>\n");
             text(out, &refusal);
         }
+    }
+}
+
+/// Adds changes of the view.
+fn push_changes(out: &mut String, changes: &[String]) {
+    for change in changes {
+        out.push_str(&format!("<p class=\"change\">{}</p>\n", escaped(change)));
     }
 }
 

@@ -8,7 +8,7 @@
 //! | tool call and result | a fold; a change of a file is a diff |
 //! | reasoning | a fold; encrypted reasoning is a mark |
 //! | note | a box below its message |
-//! | image | itself, if the bytes are in the session, are at most 256 KiB, and begin as PNG, JPEG, GIF or WebP do |
+//! | image | itself, if the bytes are in the session, are small enough, and begin as PNG, JPEG, GIF or WebP do |
 //!
 //! The content security policy allows the one style and the one script by their hashes, and images in the page. Equal sessions give equal
 //! bytes.
@@ -27,6 +27,7 @@ mod prose;
 mod tests;
 mod verbatim;
 
+use super::page::PageOptions;
 use super::report::Report;
 use super::{Form, Purpose, unshown, written};
 use crate::error::Result;
@@ -37,6 +38,7 @@ use facts::Facts;
 pub use index::{HEAD, NAME as INDEX, index};
 use message::Articles;
 use outline::{Limit, Outline};
+use std::borrow::Cow;
 use std::io::Write;
 
 /// Pages, as a format.
@@ -84,17 +86,37 @@ fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
+    write_page(session, view, (purpose, &PageOptions::default()), out, report)
+}
+
+/// Writes one session's view as one page with these options.
+pub(super) fn write_page(
+    session: &Session,
+    view: &View,
+    (purpose, options): (Purpose, &PageOptions),
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
     unshown::count(session, view, purpose, report);
-    pages(session, view, Limit::NONE, |_, text| {
+    pages(session, view, (options, Limit::NONE), |_, text| {
         written(out.write_all(text.as_bytes()))
     })
 }
 
-/// The pages of a session as files: name and bytes. Pages have at most 1,000 messages and 4 MiB each.
-pub fn files(session: &Session, view: &View, report: &mut Report) -> Result<Vec<(String, Vec<u8>)>> {
+/// The pages of a session as files: name and bytes. A page has at most 4 MiB.
+pub fn files(
+    session: &Session,
+    view: &View,
+    options: &PageOptions,
+    report: &mut Report,
+) -> Result<Vec<(String, Vec<u8>)>> {
     unshown::count(session, view, Purpose::Export, report);
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
-    pages(session, view, Limit::PAGE, |name, text| {
+    let limit = Limit {
+        messages: options.messages,
+        ..Limit::PAGE
+    };
+    pages(session, view, (options, limit), |name, text| {
         match files.last_mut().filter(|(last, _)| last == name) {
             Some((_, bytes)) => bytes.extend_from_slice(text.as_bytes()),
             None => files.push((name.to_string(), text.as_bytes().to_vec())),
@@ -117,17 +139,31 @@ pub fn is_older(there: &[u8], new: &[u8]) -> bool {
 fn pages(
     session: &Session,
     view: &View,
-    limit: Limit,
+    (options, limit): (&PageOptions, Limit),
     mut write: impl FnMut(&str, &str) -> Result<()>,
 ) -> Result<()> {
-    let outline = Outline::of(session, view, limit);
+    let mut shown = Cow::Borrowed(view);
+    let mut in_view = Vec::new();
+    if options.hidden {
+        let items;
+        (items, in_view) = view.with_hidden(session).into_iter().unzip();
+        shown = Cow::Owned(View {
+            items,
+            ..View::default()
+        });
+    }
+    let mut outline = Outline::of(session, &shown, limit);
+    if options.hidden {
+        outline.mark_changes(session, &shown, &in_view);
+    }
     let facts = Facts::of(session, view, &outline);
     let names = Names::of_id(&facts.id);
-    let mut articles = Articles::new(session, view, &outline, Some(facts.project.as_str()));
+    let directory = Some(facts.project.as_str());
+    let mut articles = Articles::new(session, &shown, &outline, directory, *options);
     for page in 0..outline.starts.len() {
         let name = names.of(page);
         let mut text = String::new();
-        frame::before(&mut text, &facts, &outline, page, &names);
+        frame::before(&mut text, (&facts, options), &outline, page, &names);
         if page == 0 {
             articles.push_notes(&mut text);
         }
@@ -136,7 +172,7 @@ fn pages(
             text.clear();
             Ok(())
         })?;
-        frame::after(&mut text, &outline, page, &names);
+        frame::after(&mut text, options, &outline, page, &names);
         write(&name, &text)?;
     }
     Ok(())

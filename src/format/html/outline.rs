@@ -17,6 +17,9 @@ const BYTES: u64 = 4;
 /// Characters of a question in the outline.
 const QUESTION: usize = 90;
 
+/// Events that change the view.
+const CHANGES: [&str; 4] = ["truncate", "compact", "summary", "restore"];
+
 /// A message of the view.
 pub struct Entry {
     /// Its anchor: the number of the message in the log, which a later compaction does not change.
@@ -29,6 +32,10 @@ pub struct Entry {
     pub time: Option<i64>,
     /// The beginning of what a person asked.
     pub question: Option<String>,
+    /// Whether it is not in the view.
+    pub is_hidden: bool,
+    /// The changes of the view that the log has before it: type and id.
+    pub changes: Vec<String>,
     /// Whether it belongs to the message before.
     follows: bool,
     /// Length of its line.
@@ -48,6 +55,8 @@ pub struct Outline {
     pub tokens: u64,
     /// Whether all of them are recorded.
     pub is_recorded: bool,
+    /// The changes of the view after the last message.
+    pub last_changes: Vec<String>,
     /// First and last time, as written.
     pub times: Option<(String, String)>,
 }
@@ -108,6 +117,8 @@ impl Outline {
             tokens: 0,
             time: None,
             question: None,
+            is_hidden: false,
+            changes: Vec::new(),
             follows: false,
             bytes: body.len(),
         };
@@ -146,6 +157,31 @@ impl Outline {
             entry.question = title::question(&text).map(|text| beginning(text, QUESTION));
         }
         entry
+    }
+
+    /// Marks the messages that are not in the view, and the places of the changes that hid them. The page of `view` has
+    /// all messages.
+    pub fn mark_changes(&mut self, session: &Session, view: &View, in_view: &[bool]) {
+        for (entry, in_view) in self.entries.iter_mut().zip(in_view) {
+            entry.is_hidden = !in_view;
+            if entry.is_hidden {
+                self.tokens -= entry.tokens;
+            }
+        }
+        let changes = (0..session.len()).filter_map(|index| {
+            let record = session.record(index);
+            let event = record.event()?;
+            let name = event.name();
+            let is_change = CHANGES.contains(&name.as_ref());
+            is_change.then(|| (index, format!("{name} {}", event.id().unwrap_or_default())))
+        });
+        for (line, change) in changes {
+            let is_later = |item: &Item| item.line().is_some_and(|own| own > line);
+            match view.items.iter().position(is_later) {
+                Some(place) => self.entries[place].changes.push(change),
+                None => self.last_changes.push(change),
+            }
+        }
     }
 
     /// Begins a page where the one before is full; not between a call and its result.

@@ -2,6 +2,7 @@
 
 use super::{files, index, write};
 use crate::format::folder::FolderFile;
+use crate::format::page::PageOptions;
 use crate::format::report::Report;
 use crate::format::{Format, Purpose, folder};
 use crate::model::session::Session;
@@ -265,7 +266,7 @@ fn a_long_session_becomes_pages() {
     }
     let session = session(&lines);
     let view = View::replay(&session);
-    let pages = files(&session, &view, &mut Report::default()).unwrap();
+    let pages = files(&session, &view, &PageOptions::default(), &mut Report::default()).unwrap();
     let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["long.html", "long~2.html", "long~3.html", "long~4.html"]);
     let ids: BTreeMap<&str, Seen> = pages
@@ -361,7 +362,8 @@ fn the_frame_is_small_and_a_page_grows_with_its_text() {
 #[test]
 fn an_index_lists_the_pages_of_a_directory() {
     let file = |lines: &[Value]| -> FolderFile {
-        let files = folder::files(Format::Html, &session(lines), None, &mut Report::default()).unwrap();
+        let options = (None, &PageOptions::default());
+        let files = folder::files(Format::Html, &session(lines), options, &mut Report::default()).unwrap();
         files.into_iter().next().unwrap()
     };
     let header = |id: &str, title: &str, more: Value| {
@@ -404,6 +406,7 @@ fn an_index_lists_the_pages_of_a_directory() {
         pages
             .iter()
             .map(|page| (page.name.as_str(), page.bytes.as_slice())),
+        &PageOptions::default(),
     );
     let index = String::from_utf8(index).unwrap();
     let seen = seen(&index);

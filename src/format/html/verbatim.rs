@@ -3,18 +3,19 @@
 use super::escape;
 use crate::model::visible::thousands;
 
-/// Lines of a result that a page shows.
+/// Lines of a part or an argument that a page shows.
 pub const LINES: usize = 400;
 
 /// Bytes of a text of a tool that a page shows.
 pub const BYTES: usize = 128 << 10;
 
-/// Text as it is; what is long is cut.
-pub fn push(out: &mut String, class: &str, text: &str) {
+/// Text as it is, cut to so many lines.
+pub fn push(out: &mut String, class: &str, text: &str, lines: usize) {
     let mut end = text.len().min(BYTES);
-    let mut breaks = memchr::memchr_iter(b'\n', text.as_bytes());
-    if let Some(line) = breaks.nth(LINES - 1) {
-        end = end.min(line + 1);
+    let mut starts =
+        std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|line| line + 1));
+    if let Some(start) = starts.nth(lines) {
+        end = end.min(start);
     }
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -3,6 +3,7 @@
 mod amounts;
 mod choosing;
 mod following;
+mod pages;
 mod scope;
 mod selecting;
 mod times;
@@ -17,6 +18,7 @@ use convo::format::Format;
 use convo::model::memory::Memory;
 use convo::tokens::Tokenizer;
 pub use following::Following;
+pub use pages::PageArgs;
 pub use scope::{Scope, of_format, project_of};
 pub use selecting::{Selecting, category};
 use std::path::PathBuf;

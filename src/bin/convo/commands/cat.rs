@@ -1,7 +1,7 @@
 //! `cat`: the complete log as a stream, or the view in another format.
 
 use super::Run;
-use crate::args::{ChainArgs, Following, Input, InputArgs, OutputArgs, Selecting};
+use crate::args::{ChainArgs, Following, Input, InputArgs, OutputArgs, PageArgs, Selecting};
 use crate::context::{Context, Opened, named, stopped};
 use crate::input::chain_reader;
 use crate::input::follow::follow;
@@ -14,6 +14,7 @@ use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::select;
 use convo::filter::settle::Lines;
+use convo::format::page::PageOptions;
 use convo::format::report::Report;
 use convo::format::{Format, Stream};
 use convo::model::session::Session;
@@ -52,6 +53,8 @@ pub struct Cat {
     following: Following,
     #[command(flatten)]
     writing: OutputArgs,
+    #[command(flatten)]
+    page: PageArgs,
     /// Set the model of the exported session, e.g. gpt-4o
     ///
     /// For aichat, CLIENT:MODEL, e.g. openai:gpt-4o. Messages that name a model keep it.
@@ -66,7 +69,11 @@ impl Run for Cat {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
         let inputs = context.inputs(&self.inputs)?;
-        let writing = self.writing.settle(&inputs, &self.reading)?;
+        let mut writing = self.writing.settle(&inputs, &self.reading)?;
+        writing.page = PageOptions {
+            remote_images: writing.page.remote_images,
+            ..self.page.options(writing.format())?
+        };
         if self.following.follow {
             return self.follow(context, &inputs, writing);
         }

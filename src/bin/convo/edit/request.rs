@@ -70,10 +70,7 @@ impl<'a> Edit<'a> {
 
     /// The output.
     pub fn writing(&self) -> Writing<'a> {
-        Writing {
-            args: &self.args.writing,
-            to: self.to,
-        }
+        self.args.writing.writing(self.to)
     }
 
     /// Whether a change of this input goes to the store.

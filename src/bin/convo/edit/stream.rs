@@ -61,7 +61,7 @@ pub fn stream(
             true => Purpose::Return,
             false => Purpose::Export,
         },
-        images: edit.args.writing.images,
+        page: edit.writing().page,
         strict: edit.reading.args.strict,
     };
     // A file in place keeps the sessions that are not selected; a stream is the selected ones.

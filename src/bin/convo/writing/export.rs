@@ -2,9 +2,11 @@
 //! which nothing changes is an opaque value, and comes out as the bytes that came in.
 
 use super::format::Writing;
+use super::secrets;
 use crate::context::{Context, Opened, named};
 use convo::error::{Error, Kind};
 use convo::filter::settle::Lines;
+use convo::format::page::PageOptions;
 use convo::format::report::Report;
 use convo::format::wrapping::Wrapped;
 use convo::format::{self, Format, Purpose, Returned, Stream};
@@ -20,8 +22,8 @@ pub struct Export<'c> {
     pub label: &'c str,
     pub to: Format,
     pub purpose: Purpose,
-    /// Whether pages show images of the web.
-    pub images: bool,
+    /// Options of pages.
+    pub page: PageOptions,
     /// Whether a loss is an error, before anything is written.
     pub strict: bool,
 }
@@ -34,7 +36,7 @@ impl<'c> Export<'c> {
             label,
             to: writing.format(),
             purpose: Purpose::Export,
-            images: writing.args.images,
+            page: writing.page,
             strict,
         }
     }
@@ -46,6 +48,10 @@ impl Export<'_> {
         single(self.to, nth)?;
         let view = View::replay(session);
         tell_dangling(self.context, self.label, session, &view);
+        if self.to == Format::Html {
+            let count = secrets::count(session, &view, self.page.hidden);
+            secrets::warn(self.context, self.label, count);
+        }
         let mut report = Report::to_format(self.to.name());
         // An empty line stands between two pages; what is read again has its own way to part sessions.
         if nth > 1 && !self.to.is_read() {
@@ -78,10 +84,7 @@ impl Export<'_> {
         out: &mut dyn Write,
         report: &mut Report,
     ) -> convo::Result<()> {
-        match self.images {
-            true => format::write_with_images(session, view, self.purpose, out, report),
-            false => format::write(self.to, session, view, self.purpose, out, report),
-        }
+        format::write_page(self.to, session, view, (self.purpose, &self.page), out, report)
     }
 }
 

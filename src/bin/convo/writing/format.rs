@@ -5,6 +5,7 @@ use crate::context::{detect_file, named, unwrapped};
 use crate::input::source::peek_stdin;
 use convo::error::{Error, Kind, Result};
 use convo::format::Format;
+use convo::format::page::PageOptions;
 use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -26,6 +27,8 @@ pub struct Writing<'a> {
     pub args: &'a OutputArgs,
     /// None: that of a file in place, or native.
     pub to: Option<Format>,
+    /// Options of pages.
+    pub page: PageOptions,
 }
 
 impl OutputArgs {
@@ -37,7 +40,16 @@ impl OutputArgs {
             (None, Some(path)) if !self.pack => of_ending(path)?,
             _ => None,
         };
-        Ok(Writing { args: self, to })
+        Ok(self.writing(to))
+    }
+
+    /// These options with the format of the output.
+    pub fn writing(&self, to: Option<Format>) -> Writing<'_> {
+        let page = PageOptions {
+            remote_images: self.images,
+            ..PageOptions::default()
+        };
+        Writing { args: self, to, page }
     }
 
     /// Whether the result of a change is written, not stored.

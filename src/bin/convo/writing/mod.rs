@@ -3,6 +3,7 @@
 mod export;
 mod file;
 mod format;
+pub mod secrets;
 
 pub use export::{
     Export, Returning, Sessions, goes_back, single, tell_dangling, too_much, with_model, wrap, write_records,

@@ -7,22 +7,28 @@ use super::pages;
 use super::update::Update;
 use crate::context::named;
 use crate::input::regular;
+use crate::writing::secrets;
 use convo::error::{Error, Kind, Result};
 use convo::format::Format;
 use convo::format::folder::{self, FolderFile};
+use convo::format::page::PageOptions;
 use convo::format::report::Report;
 use convo::model::key;
 use convo::model::threads::in_parallel;
+use convo::model::view::View;
 use convo::store::{Batch, Facts, Rewrite, Staged, Store, foreign, write_atomically};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The folder, and what goes there.
 pub struct Foreign {
     pub format: Format,
     pub folder: PathBuf,
+    page: PageOptions,
+    /// Secrets on pages.
+    pub secrets: AtomicU64,
     /// Names of sessions of the store.
     aliases: HashMap<String, Vec<String>>,
     /// By file and number of the session in it.
@@ -40,7 +46,7 @@ pub struct Made {
 
 impl Foreign {
     /// A folder of a system; the store is the one that sessions may come from.
-    pub fn new(format: Format, folder: PathBuf, store: Option<&Store>) -> Result<Foreign> {
+    pub fn new(format: Format, folder: PathBuf, page: PageOptions, store: Option<&Store>) -> Result<Foreign> {
         let mut aliases: HashMap<String, Vec<String>> = HashMap::new();
         for (alias, ids) in store.map(Store::aliases).transpose()?.unwrap_or_default() {
             for id in ids {
@@ -50,6 +56,8 @@ impl Foreign {
         Ok(Foreign {
             format,
             folder,
+            page,
+            secrets: AtomicU64::new(0),
             aliases,
             made: HashMap::new(),
         })
@@ -72,6 +80,12 @@ impl Foreign {
         let made = in_parallel(threads, &wanted, |(file, nth)| {
             let mut report = Report::default();
             let files = self.files(&examined[*file], *nth, recent, &mut report);
+            if self.format == Format::Html
+                && let Ok(session) = session(&examined[*file], *nth, recent)
+            {
+                let count = secrets::count(&session, &View::replay(&session), self.page.hidden);
+                self.secrets.fetch_add(count, Ordering::Relaxed);
+            }
             let files = match files {
                 Ok(_) if strict && !report.losses.is_empty() => Err(Error::new(
                     Kind::Data,
@@ -122,7 +136,7 @@ impl Foreign {
             all.extend(left);
             all
         });
-        folder::files(self.format, &session, aliases.as_deref(), report)
+        folder::files(self.format, &session, (aliases.as_deref(), &self.page), report)
     }
 
     /// What was made of a session, or why nothing was.
@@ -227,7 +241,7 @@ impl Foreign {
     /// there. One that says so already is left alone.
     pub fn list(&self, lock_timeout: Duration) -> Result<()> {
         match foreign::system_of_format(self.format) {
-            None if self.format == Format::Html => pages::write_index(&self.folder, lock_timeout),
+            None if self.format == Format::Html => pages::write_index(&self.folder, &self.page, lock_timeout),
             Some(system) => system.write_index(&self.folder, lock_timeout),
             None => Ok(()),
         }

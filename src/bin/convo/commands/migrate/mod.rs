@@ -16,15 +16,17 @@ mod tell;
 mod update;
 
 use super::Run;
-use crate::args::{ALL, InputArgs, writable};
+use crate::args::{ALL, InputArgs, PageArgs, writable};
 use crate::context::{Context, named};
 use crate::input::file_discovery::{self, Follow};
 use crate::input::report_and_continue;
 use crate::output::path_name;
+use crate::writing::secrets;
 use carry::{Recent, Target};
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::format::Format;
+use convo::format::page::PageOptions;
 use convo::model::threads::in_parallel;
 use convo::store::make_folders;
 use examine::Examined;
@@ -92,6 +94,12 @@ pub struct Migrate {
     /// Output format [default: native]
     #[arg(short, long, value_name = "FORMAT", value_parser = writable, help_heading = "Output")]
     to: Option<Format>,
+    #[command(flatten)]
+    page: PageArgs,
+    /// Messages of a page; more are on further pages [default: 1000]
+    #[arg(long = "page", value_name = "MESSAGES", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(hide_short_help = true, help_heading = "Pages (--to html)")]
+    page_messages: Option<u32>,
     /// Report what would happen; write nothing
     #[arg(short = 'n', long, help_heading = "Output")]
     dry_run: bool,
@@ -148,6 +156,7 @@ impl Run for Migrate {
             let error = Error::new(Kind::Usage, format!("{ALL} requires --output-dir"));
             return Err(error.into());
         }
+        self.page()?;
         let piped = self.paths.iter().any(|path| path == Path::new("-"));
         if (self.paths.is_empty() && !self.all) || piped {
             return self.pipe(context);
@@ -185,6 +194,13 @@ impl Run for Migrate {
             self.carry(context, &examined, target, &recent, &mut steps)?;
         }
         self.mark(context, &examined, &steps, &left);
+        if let Some(Target::Foreign(foreign)) = &target {
+            secrets::warn(
+                context,
+                &foreign.folder.display().to_string(),
+                foreign.secrets.load(Ordering::Relaxed),
+            );
+        }
         let telling = Telling {
             context,
             json: self.json,
@@ -204,6 +220,19 @@ impl Run for Migrate {
 impl Migrate {
     fn format(&self) -> Format {
         self.to.unwrap_or(Format::Native)
+    }
+
+    /// The options of pages.
+    fn page(&self) -> convo::Result<PageOptions> {
+        let mut page = self.page.options(self.format())?;
+        let given = self.page.given().or(self.page_messages.map(|_| "--page"));
+        let pages = self.format() == Format::Html && self.out.is_some();
+        if let Some(name) = given.filter(|_| !pages) {
+            let error = Error::new(Kind::Usage, format!("{name} requires --to html and --output-dir"));
+            return Err(error.hint("write one page with: convo cat --to html INPUT"));
+        }
+        page.messages = self.page_messages.map_or(page.messages, |most| most as usize);
+        Ok(page)
     }
 
     /// What the operands name, each once, and what a killed run has left of files that it renamed.
@@ -271,7 +300,7 @@ impl Migrate {
             }
             let store = sources.iter().any(|source| matches!(source, Source::Stored(_)));
             let store = store.then(|| context.store()).transpose()?;
-            let foreign = Foreign::new(self.format(), folder.clone(), store)?;
+            let foreign = Foreign::new(self.format(), folder.clone(), self.page()?, store)?;
             return Ok(Some(Target::Foreign(foreign)));
         }
         if self.dry_run && !context.store_path()?.exists() {

@@ -4,13 +4,14 @@ use crate::context::named;
 use crate::input::regular;
 use convo::error::{Error, Result};
 use convo::format::html;
+use convo::format::page::PageOptions;
 use convo::store::{Rewrite, write_atomically};
 use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
 /// Writes the index of all pages in a directory. An equal one is not replaced.
-pub fn write_index(folder: &Path, lock_timeout: Duration) -> Result<()> {
+pub fn write_index(folder: &Path, page: &PageOptions, lock_timeout: Duration) -> Result<()> {
     let cannot_read = |error| Error::io("cannot read", error);
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(cannot_read)? {
@@ -28,7 +29,8 @@ pub fn write_index(folder: &Path, lock_timeout: Duration) -> Result<()> {
             .map_err(cannot_read)?;
         pages.push((name, head));
     }
-    let index = html::index(pages.iter().map(|(name, head)| (name.as_str(), head.as_slice())));
+    let pages = pages.iter().map(|(name, head)| (name.as_str(), head.as_slice()));
+    let index = html::index(pages, page);
     let path = folder.join(html::INDEX);
     if let Some(file) = regular::open_target(&path)?
         && regular::read_all(file)? == index

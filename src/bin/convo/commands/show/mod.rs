@@ -4,6 +4,7 @@ mod calls;
 mod canvas;
 mod heading;
 mod markdown;
+mod open;
 mod page;
 mod table;
 
@@ -17,7 +18,8 @@ use crate::terminal::time_format::Times;
 use crate::writing::tell_dangling;
 use canvas::Canvas;
 use clap::Args;
-use convo::error::Error;
+use convo::error::{Error, Kind};
+use convo::format::page::PageOptions;
 use convo::model::view::View;
 use page::{Page, Style};
 
@@ -34,7 +36,8 @@ use page::{Page, Style};
   convo show --role user chat         only the user messages
   convo show --chain chat             the whole chain
   convo show ./session.json           a file in any format
-  convo show --follow @last           new messages as they arrive")]
+  convo show --follow @last           new messages as they arrive
+  convo show --open chat              in the browser")]
 pub struct Show {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
@@ -56,6 +59,9 @@ pub struct Show {
     /// Print text as written, without rendering Markdown
     #[arg(long, help_heading = "Output")]
     plain: bool,
+    /// Open the session as a page in the browser ($BROWSER), and print the path of the page
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["follow", "full", "plain"])]
+    open: bool,
 }
 
 /// Columns of a terminal that text is wrapped to at most: longer lines are hard to read.
@@ -70,6 +76,9 @@ impl Run for Show {
         let mut page = self.page(context)?;
         if self.following.follow {
             return self.follow(context, &inputs, page);
+        }
+        if self.open {
+            return self.open(context, &inputs);
         }
         chain_reader::each(context, &inputs, &self.reading, self.chained, |label, session| {
             let view = View::replay(&session);
@@ -100,6 +109,32 @@ impl Show {
                     let written = out.write_all(text.as_bytes());
                     Ok(written.map_err(|error| Error::io("cannot write", error))?)
                 })
+            },
+        )
+    }
+
+    /// Opens one session in a browser.
+    fn open(&self, context: &Context, inputs: &[Input]) -> anyhow::Result<()> {
+        let mut opened = 0;
+        chain_reader::each(
+            context,
+            inputs,
+            &self.reading,
+            self.chained,
+            |label, mut session| {
+                opened += 1;
+                if opened > 1 {
+                    let error = Error::new(Kind::Usage, "--open opens one session");
+                    let hint = "write pages with: convo migrate --to html --output-dir DIR INPUT";
+                    return Err(named(error.hint(hint), label).into());
+                }
+                self.selecting.narrow(label, &mut session)?;
+                let view = View::replay(&session);
+                let options = PageOptions {
+                    hidden: self.hidden,
+                    ..PageOptions::default()
+                };
+                open::page(context, label, (&session, &view), &options)
             },
         )
     }

@@ -17,7 +17,7 @@ use convo::model::session::{Class, Session};
 use convo::model::speaker::{Tools, thoughts};
 use convo::model::view::{Item, View};
 use convo::store::foreign::hides;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// How messages are shown.
@@ -139,27 +139,12 @@ impl Page {
         self.directory = directory.and_then(json::text).map(|text| text.into_owned());
     }
 
-    /// What there is to show, in order, and whether it is in view.
+    /// The items to show, and whether each is in the view.
     fn items(&self, session: &Session, view: &View) -> Vec<(Item, bool)> {
-        let in_view: HashSet<usize> = view.items.iter().filter_map(Item::line).collect();
-        let mut items = Vec::with_capacity(view.items.len());
-        let mut next = 0;
-        let hidden = |range: std::ops::Range<usize>, items: &mut Vec<(Item, bool)>| {
-            let lines = range.filter(|index| !in_view.contains(index));
-            let lines = lines.filter(|index| matches!(session.class(*index), Class::Message(_)));
-            items.extend(lines.map(|index| (Item::Line(index), false)));
-        };
-        for item in &view.items {
-            if let (true, Some(index)) = (self.style.all, item.line()) {
-                hidden(next..index, &mut items);
-                next = index + 1;
-            }
-            items.push((item.clone(), true));
+        match self.style.all {
+            true => view.with_hidden(session),
+            false => view.items.iter().map(|item| (item.clone(), true)).collect(),
         }
-        if self.style.all {
-            hidden(next..session.len(), &mut items);
-        }
-        items
     }
 
     /// Whether each item is asked for.

@@ -1,0 +1,34 @@
+//! Secrets on pages, which people publish.
+
+use crate::context::Context;
+use convo::filter::redact::{Level, Options, Redactor};
+use convo::model::session::Session;
+use convo::model::view::View;
+
+/// Secrets in the messages of a page whose form alone proves them.
+pub fn count(session: &Session, view: &View, hidden: bool) -> u64 {
+    let mut redactor = Redactor::new(Options {
+        level: Level::Definite,
+        ..Options::default()
+    });
+    let mut found = |body: &[u8]| redactor.redact(body).findings.len() as u64;
+    match hidden {
+        true => (0..session.len())
+            .map(|index| found(session.record(index).body))
+            .sum(),
+        false => view.items.iter().map(|item| found(item.body(session))).sum(),
+    }
+}
+
+/// Warns of secrets on a page.
+pub fn warn(context: &Context, label: &str, count: u64) {
+    let secrets = match count {
+        0 => return,
+        1 => "1 secret".to_string(),
+        count => format!("{count} secrets"),
+    };
+    let hint = "remove secrets before you share a page: convo redact";
+    context
+        .output
+        .tell_with_hint(label, &format!("the page has {secrets}"), hint);
+}
