@@ -7,6 +7,7 @@ use crate::error::{Error, Kind, Result};
 use crate::model::exchange::Cuts;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 /// The messages to drop or to keep.
@@ -16,6 +17,8 @@ pub struct Choice {
     pub selection: Selection,
     /// Numbers of exchanges in the view, from 1; empty: all. What is before the first exchange belongs to it.
     pub exchanges: Vec<RangeInclusive<usize>>,
+    /// Ids of messages, and the lines of a plan in which they are; empty: all.
+    pub planned: Vec<(String, usize)>,
     /// Whether the chosen messages are kept, and the others dropped.
     pub keeps: bool,
 }
@@ -27,6 +30,13 @@ impl Choice {
     /// [`crate::error::Kind::No`] if none is.
     fn chosen(&self, session: &Session, view: &View) -> Result<Vec<bool>> {
         let mut chosen = self.selection.chosen(session, &view.items);
+        if !self.planned.is_empty() {
+            let planned = self.planned(session, view)?;
+            chosen
+                .iter_mut()
+                .zip(planned)
+                .for_each(|(chosen, planned)| *chosen &= planned);
+        }
         if !self.exchanges.is_empty() {
             let cuts = Cuts::of(session, view);
             let mut number = 0;
@@ -45,10 +55,38 @@ impl Choice {
         }
     }
 
+    /// Whether the plan has each item of a view.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Usage`] for an id that the view does not have.
+    fn planned(&self, session: &Session, view: &View) -> Result<Vec<bool>> {
+        let mut planned = vec![false; view.items.len()];
+        let mut places: HashMap<usize, usize> = HashMap::new();
+        for (place, item) in view.items.iter().enumerate() {
+            if let Some(line) = item.line() {
+                places.insert(line, place);
+            }
+        }
+        let lines = session.places(self.planned.iter().map(|(id, _)| id.clone()).collect());
+        for (id, number) in &self.planned {
+            let found = lines
+                .get(id)
+                .and_then(|lines| lines.iter().find_map(|line| places.get(line)));
+            let Some(place) = found else {
+                let what = format!("line {number} of the plan: no such message in the view: {id}");
+                let error = Error::new(Kind::Usage, what);
+                return Err(error.hint("list the ids of messages with: convo context INPUT | jq -r .id"));
+            };
+            planned[*place] = true;
+        }
+        Ok(planned)
+    }
+
     /// Whether instructions are chosen by name.
     fn names_system(&self) -> bool {
         let is_system = |role: &String| role == "system" || role == "developer";
-        self.selection.roles.iter().any(is_system) || !self.selection.ids.is_empty()
+        let has_ids = !self.selection.ids.is_empty() || !self.planned.is_empty();
+        has_ids || self.selection.roles.iter().any(is_system)
     }
 }
 

@@ -4,8 +4,12 @@ use super::copies::derived_id;
 use super::split;
 use crate::error::{Error, Kind, Result};
 use crate::model::exchange::Cuts;
+use crate::model::json;
+use crate::model::key;
+use crate::model::note::is_note;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
+use memchr::memmem;
 
 /// The end of a fork.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -108,10 +112,83 @@ impl<'s> Fork<'s> {
     }
 
     /// Makes the session.
+    ///
+    /// Notes that follow the end come along if they are on the session or on a message of the fork. What a format keeps of
+    /// its lines names the new session, in the form of the old id.
     pub fn make(self, id: &str, created_at: Option<&str>) -> Result<Session> {
+        let session = self.session;
+        let end = self.view.items[self.end..].iter().find_map(Item::line);
         let about = (id, self.at.as_deref(), created_at);
-        split::beginning(self.session, self.view, self.end, about)
+        let mut made = split::beginning(session, self.view, self.end, about)?;
+        let later = session.live_events().into_iter();
+        for index in later.filter(|index| end.is_some_and(|end| *index > end)) {
+            let record = session.record(index);
+            let Some(event) = record.event().filter(|event| is_note(event)) else {
+                continue;
+            };
+            let of = json::member_text(event.raw, "of");
+            if of.is_none_or(|of| !made.all_of(&of).is_empty()) {
+                made.push_from(session, index);
+            }
+        }
+        match session.header_text("id").filter(|parent| !parent.is_empty()) {
+            Some(parent) => Ok(with_id(&made, &parent, id)),
+            None => Ok(made),
+        }
     }
+}
+
+/// The session with the new id where the metadata and the foreign records of its lines have the old one.
+fn with_id(session: &Session, parent: &str, id: &str) -> Session {
+    let own = match key::is_uuid(parent) && !key::is_uuid(id) {
+        true => key::uuid(id.as_bytes()),
+        false => id.to_string(),
+    };
+    let [from, to] = [parent, &own].map(|text| {
+        let mut quoted = Vec::new();
+        json::push_text(&mut quoted, text);
+        quoted
+    });
+    let finder = memmem::Finder::new(&from);
+    let renamed = |raw: &[u8]| {
+        let mut out = Vec::with_capacity(raw.len());
+        let mut last = 0;
+        for at in finder.find_iter(raw) {
+            out.extend_from_slice(&raw[last..at]);
+            out.extend_from_slice(&to);
+            last = at + from.len();
+        }
+        out.extend_from_slice(&raw[last..]);
+        out
+    };
+    let mut made = Session::default();
+    for index in 0..session.len() {
+        let body = session.record(index).body;
+        let changed: Vec<(&str, Vec<u8>)> = ["metadata", "raw"]
+            .into_iter()
+            .filter_map(|name| {
+                let raw = json::member(body, name)?;
+                finder.find(raw)?;
+                let lineage = json::member(raw, "lineage").map(<[u8]>::to_vec);
+                let new = renamed(raw);
+                // The lineage names the old session.
+                let new = match &lineage {
+                    Some(lineage) => json::with_members(&new, &[("lineage", Some(lineage))]).ok()?,
+                    None => new,
+                };
+                Some((name, new))
+            })
+            .collect();
+        let members: Vec<_> = changed
+            .iter()
+            .map(|(name, raw)| (*name, Some(raw.as_slice())))
+            .collect();
+        match json::with_members(body, &members) {
+            Ok(line) if !members.is_empty() => made.push_new(&line),
+            _ => made.push_from(session, index),
+        }
+    }
+    made
 }
 
 #[cfg(test)]

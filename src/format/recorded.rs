@@ -2,7 +2,9 @@
 
 use super::request::figures::Figures;
 use super::{claude_code, codex, native};
+use crate::model::header::member;
 use crate::model::json;
+use crate::model::message::{Message, Role};
 use crate::model::session::Session;
 
 /// A request.
@@ -20,6 +22,10 @@ pub struct Request {
     pub written_1h: u64,
     /// Recorded cost in dollars.
     pub cost: Option<f64>,
+    /// The line of its message; 0 if no message has the figures.
+    pub line: usize,
+    /// Whether the figures are estimated.
+    pub estimated: bool,
 }
 
 /// Ids of this length are unique in every log.
@@ -44,13 +50,56 @@ pub fn requests(session: &Session) -> Vec<Request> {
             .or_else(|| name.filter(|id| id.len() >= UNIQUE).map(String::from));
         let time = message.timestamp().map(String::from);
         let text = |raw: Option<&[u8]>| raw.and_then(json::text).unwrap_or_default().into_owned();
-        found.extend(own.request(key, time, text(json::member(record.body, "model")), usage));
+        let request = own.request(key, time, text(json::member(record.body, "model")), usage);
+        found.extend(request.map(|request| Request {
+            line: index,
+            ..request
+        }));
     }
     // A log of nothing but totals has no message that could have them.
     if found.is_empty() && native::source_format(session).as_deref() == Some("codex") {
         for (time, model, usage) in codex::totals(session) {
             found.extend(own.request(None, time, model, &usage));
         }
+    }
+    found
+}
+
+/// The requests of a session that records none, estimated: one for each message of a model, whose input is all messages before
+/// it. `tokens` counts those of a message.
+pub fn estimated(session: &Session, tokens: impl Fn(&Message<'_>) -> u64) -> Vec<Request> {
+    let id = session.header_text("id").unwrap_or_default();
+    let model = {
+        let header = session.header();
+        let metadata = member(&header, "metadata");
+        metadata.and_then(|raw| Some(json::member_text(raw, "model")?.into_owned()))
+    };
+    let mut found = Vec::new();
+    let mut before = 0;
+    for (line, _) in session.messages() {
+        let record = session.record(line);
+        let Some(message) = record.message() else { continue };
+        let tokens = tokens(message);
+        if message.role() == Role::Assistant {
+            let own = json::member_text(record.body, "model").map(|text| text.into_owned());
+            found.push(Request {
+                key: match message.id().filter(|id| id.len() >= UNIQUE) {
+                    Some(id) => id.into_owned(),
+                    None => format!("{id} {}", found.len()),
+                },
+                time: message.timestamp().map(String::from),
+                model: own.or_else(|| model.clone()).unwrap_or_default(),
+                figures: Figures {
+                    input: before,
+                    output: tokens,
+                    ..Figures::default()
+                },
+                line,
+                estimated: true,
+                ..Request::default()
+            });
+        }
+        before += tokens;
     }
     found
 }
@@ -88,6 +137,7 @@ impl Own<'_> {
             cost: cost
                 .and_then(number)
                 .filter(|cost| cost.is_finite() && *cost > 0.0),
+            ..Request::default()
         })
     }
 }

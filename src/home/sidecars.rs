@@ -3,6 +3,7 @@
 use super::files::{IRREGULAR, Transcript, fits, names};
 use super::places::{Home, is_absent, reason};
 use super::table::{Beside, Kind};
+use crate::model::key;
 use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -113,19 +114,10 @@ pub fn orphans(home: &Home, transcripts: &[Transcript]) -> Vec<PathBuf> {
     let inner = folders.into_iter().flat_map(|folder| {
         names(folder, &mut Vec::new())
             .into_iter()
-            .filter(|name| is_uuid(&name.to_string_lossy()))
+            .filter(|name| key::is_uuid(&name.to_string_lossy()))
             .map(|name| folder.join(name))
     });
     inner
         .filter(|path| path.is_dir() && !known.contains(path))
         .collect()
-}
-
-/// Whether a name has the form of a random id.
-fn is_uuid(name: &str) -> bool {
-    let is_place = |(at, byte): (usize, u8)| match at {
-        8 | 13 | 18 | 23 => byte == b'-',
-        _ => byte.is_ascii_hexdigit(),
-    };
-    name.len() == 36 && name.bytes().enumerate().all(is_place)
 }

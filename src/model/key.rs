@@ -135,6 +135,15 @@ pub fn uuid(name: &[u8]) -> String {
     )
 }
 
+/// Whether a name has the form of a UUID.
+pub fn is_uuid(name: &str) -> bool {
+    let is_place = |(at, byte): (usize, u8)| match at {
+        8 | 13 | 18 | 23 => byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    };
+    name.len() == 36 && name.bytes().enumerate().all(is_place)
+}
+
 /// Ids for messages that have none: `msg_` and the first 16 hex digits of the SHA-256 over the line (and, from
 /// the second identical line on, over the line, a newline and its ordinal), so that every read gives the same.
 #[derive(Debug, Default)]

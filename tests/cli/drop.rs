@@ -83,3 +83,34 @@ fn what_chooses_nothing_is_refused() {
     }
     assert_eq!(std::fs::read(env.log("trip")).unwrap(), log);
 }
+
+#[test]
+fn a_plan_is_a_list_of_ids() {
+    let env = Env::with_chat();
+    env.write("plan", "# chosen by a model\n\nm2  the question\n m6\n");
+    let run = env.run(&["drop", "--stdout", "trip", "--plan", "plan"]).status(0);
+    assert_eq!(ids(run.out()), "m1 m3 m4 m5 m7", "{run}");
+    let run = env.run(&["keep", "--stdout", "trip", "--plan", "plan"]).status(0);
+    assert_eq!(ids(run.out()), "m1 m2 m6", "{run}");
+    // Standard input is the plan or the session.
+    let run = env
+        .pipe(&["drop", "--stdout", "trip", "--plan", "-"], "m1\n")
+        .status(0);
+    assert_eq!(ids(run.out()), "m2 m3 m4 m5 m6 m7", "{run}");
+    env.pipe(&["drop", "--plan", "-"], CHAT)
+        .status(2)
+        .says("both read standard input");
+    let log = std::fs::read(env.log("trip")).unwrap();
+    env.write("plan", "m2\nm99\n");
+    env.run(&["drop", "trip", "--plan", "plan"])
+        .status(2)
+        .says("line 2 of the plan: no such message in the view: m99");
+    env.write("plan", "# nothing\n");
+    env.run(&["drop", "trip", "--plan", "plan"])
+        .status(2)
+        .says("plan: the plan has no ids");
+    env.run(&["drop", "trip", "--plan", "none"])
+        .status(66)
+        .says("cannot read the plan");
+    assert_eq!(std::fs::read(env.log("trip")).unwrap(), log);
+}

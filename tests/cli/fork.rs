@@ -89,3 +89,56 @@ fn a_stream_gives_the_same_bytes_each_time() {
     let log = env.read("b.jsonl");
     assert_eq!(ids(&log), "m1 m2");
 }
+
+#[test]
+fn notes_on_what_is_kept_come_along() {
+    let env = Env::with_chat();
+    env.run(&["note", "-q", "trip", "On the session"]).status(0);
+    env.run(&["note", "-q", "trip", "--message", "m2", "On the question"])
+        .status(0);
+    env.run(&["note", "-q", "trip", "--message", "m7", "On the end"])
+        .status(0);
+    env.run(&["fork", "trip", "--at", "m5", "--id", "two"]).fine();
+    let notes = env.run(&["note", "two"]).fine();
+    assert!(
+        notes.out().contains("On the session") && notes.out().contains("On the question"),
+        "{notes}"
+    );
+    assert!(!notes.out().contains("On the end"), "{notes}");
+}
+
+#[test]
+fn a_fork_in_the_format_of_another_program_has_its_own_id() {
+    let env = Env::new();
+    let old = "8c1d5f6e-3a47-4b52-9d0e-6f2b7a91c340";
+    let line = |uuid: &str, parent: &str, role: &str| {
+        format!(
+            r#"{{"parentUuid":{parent},"isSidechain":false,"userType":"external","cwd":"/w","sessionId":"{old}","version":"2.0.14","type":"{role}","message":{{"role":"{role}","content":"{role} {uuid}"}},"uuid":"{uuid}","timestamp":"2026-03-09T09:00:00.000Z"}}"#
+        )
+    };
+    let [one, two] = [
+        "3df1fdef-9172-5a8c-8960-c66071ee9a35",
+        "63211af4-43f6-5f95-a8ba-394667914382",
+    ];
+    let log = [
+        line(one, "null", "user"),
+        line(two, &format!("\"{one}\""), "assistant"),
+    ]
+    .join("\n")
+        + "\n";
+    let run = env
+        .pipe(&["fork", "-q", "--to", "same", "--at", one, "-"], &log)
+        .fine();
+    let new = run.objects()[0]["sessionId"].as_str().unwrap().to_string();
+    assert!(new.len() == 36 && new != old, "{run}");
+    // All else is as it was, and the same input gives the same fork.
+    assert_eq!(run.out().replace(&new, old), line(one, "null", "user") + "\n");
+    assert_eq!(
+        env.pipe(&["fork", "-q", "--to", "same", "--at", one, "-"], &log)
+            .stdout,
+        run.stdout
+    );
+    let native = env.pipe(&["fork", "-q", "--at", one, "-"], &log).fine();
+    assert_eq!(native.objects()[0]["metadata"]["lineage"]["parent"], old);
+    assert_eq!(native.out().matches(old).count(), 1, "{native}");
+}

@@ -66,6 +66,80 @@ fn a_request_counts_once_in_all_of_its_logs() {
 }
 
 #[test]
+fn sessions_without_records_are_estimated_on_request() {
+    let env = Env::new();
+    let lines = [
+        json!({"type":"session","version":1,"id":"none","metadata":{"model":"gpt-4o"}}),
+        json!({"role":"user","content":"one two three"}),
+        json!({"role":"assistant","content":"four five"}),
+        json!({"role":"user","content":"six"}),
+        json!({"role":"assistant","content":"seven"}),
+    ];
+    let log = lines.map(|line| format!("{line}\n")).concat();
+    env.pipe(&["usage", "-"], &log).says("no recorded usage");
+    let counts = |text: &str| {
+        let run = env.pipe(
+            &["usage", "--estimate", "--json", "--tokenizer", "o200k_base", "-"],
+            text,
+        );
+        let row = run.status(0).objects().remove(0);
+        assert_eq!(
+            (&row["estimated"], &row["model"]),
+            (&true.into(), &"gpt-4o".into())
+        );
+        ["requests", "input", "output"].map(|name| row[name].as_u64().unwrap())
+    };
+    let tokens: Vec<u64> = log
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let run = env.pipe(&["count", "--json", "--tokenizer", "o200k_base"], line);
+            run.objects()[0]["view"]["tokens"]["total"].as_u64().unwrap()
+        })
+        .collect();
+    // Each request sends all that was said before it.
+    let input = 2 * tokens[0] + tokens[1] + tokens[2];
+    assert_eq!(counts(&log), [2, input, tokens[1] + tokens[3]]);
+    // What is recorded is not estimated.
+    let env = recorded();
+    let plain = env.run(&["usage", "one"]).status(0);
+    assert_eq!(env.run(&["usage", "--estimate", "one"]).stdout, plain.stdout);
+}
+
+#[test]
+fn input_is_divided_among_tools() {
+    let env = Env::new();
+    let call = |id: &str, name: &str| json!({"role":"assistant","content":null,"tool_calls":[{"id":id,"type":"function","function":{"name":name,"arguments":""}}]});
+    let lines = [
+        json!({"role":"user","content":"x".repeat(1000)}),
+        call("a", "Read"),
+        json!({"role":"tool","tool_call_id":"a","content":"y".repeat(1000)}),
+        call("b", "Bash"),
+        json!({"role":"tool","tool_call_id":"b","content":"z".repeat(2000)}),
+        json!({"role":"assistant","content":"Done.","model":"m","usage":{"input_tokens":1000,"output_tokens":7}}),
+    ];
+    let log = lines.map(|line| format!("{line}\n")).concat();
+    let run = env
+        .pipe(&["usage", "--by", "tool", "--json", "--cost", "none", "-"], log)
+        .status(0);
+    let rows: BTreeMap<String, [u64; 2]> = run
+        .objects()
+        .into_iter()
+        .map(|row| {
+            let numbers = ["input", "output"].map(|name| row[name].as_u64().unwrap());
+            (row["tool"].as_str().unwrap_or("-").to_string(), numbers)
+        })
+        .collect();
+    let (read, bash, rest) = (rows["Read"], rows["Bash"], rows["-"]);
+    assert_eq!(read[0] + bash[0] + rest[0], 1000);
+    assert!(
+        (220..=250).contains(&read[0]) && (450..=500).contains(&bash[0]),
+        "{rows:?}"
+    );
+    assert_eq!([read[1], bash[1], rest[1]], [0, 0, 7]);
+}
+
+#[test]
 fn prices_come_from_a_file_and_recorded_costs_first() {
     let env = recorded();
     env.write(

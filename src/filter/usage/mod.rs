@@ -1,12 +1,14 @@
 //! Recorded usage, added up: a request counts once, in whatever logs it is.
 
 mod prices;
+mod shares;
 
-use crate::format::recorded::{self, Request};
+use crate::format::recorded::Request;
 use crate::format::request::figures::Figures;
 use crate::model::session::Session;
 use crate::model::time;
 pub use prices::{DOLLAR, Picodollars, Prices};
+use shares::Shares;
 use std::collections::btree_map::Entry as Slot;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -27,6 +29,8 @@ pub enum Key {
     Session,
     /// The program that wrote the session.
     Program,
+    /// The tool, by the share of its results in the messages before a request.
+    Tool,
 }
 
 impl Key {
@@ -40,6 +44,7 @@ impl Key {
             Key::Project => "project",
             Key::Session => "session",
             Key::Program => "program",
+            Key::Tool => "tool",
         }
     }
 }
@@ -83,6 +88,8 @@ pub struct Row {
     pub cost: Picodollars,
     /// Requests with a recorded cost, and with one by prices.
     pub costed: (u64, u64),
+    /// Whether any figure is estimated.
+    pub estimated: bool,
 }
 
 impl Row {
@@ -90,6 +97,7 @@ impl Row {
         self.requests += 1;
         self.figures += request.figures;
         self.written_1h += request.written_1h;
+        self.estimated |= request.estimated;
     }
 
     /// The rows as one.
@@ -101,6 +109,7 @@ impl Row {
             total.cost += row.cost;
             total.costed.0 += row.costed.0;
             total.costed.1 += row.costed.1;
+            total.estimated |= row.estimated;
             total
         })
     }
@@ -120,25 +129,52 @@ pub struct Counted {
     pub new: u64,
 }
 
+/// A request that counts.
+#[derive(Debug)]
+struct Counting {
+    request: Request,
+    /// Index of its origin.
+    origin: usize,
+    /// The shares of tools.
+    shares: Shares,
+}
+
 /// The requests of many sessions, each once.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    requests: Vec<(Request, usize)>,
+    /// Whether rows may be grouped by tool.
+    pub by_tool: bool,
+    requests: Vec<Counting>,
     origins: Vec<Origin>,
     by_key: HashMap<String, usize>,
 }
 
 impl Ledger {
-    /// Adds the requests of a session that are selected. Of two records of one request the larger counts, for the session that had it first.
-    pub fn add(&mut self, session: &Session, origin: Origin, selects: impl Fn(&Request) -> bool) -> Counted {
+    /// Adds the requests of a session that are selected. Of two records of one request the larger counts, for the session that
+    /// had it first.
+    pub fn add(
+        &mut self,
+        session: &Session,
+        requests: Vec<Request>,
+        origin: Origin,
+        selects: impl Fn(&Request) -> bool,
+    ) -> Counted {
         let mut counted = Counted::default();
         self.origins.push(origin);
         let origin = self.origins.len() - 1;
-        for request in recorded::requests(session).into_iter().filter(selects) {
+        let requests: Vec<Request> = requests.into_iter().filter(selects).collect();
+        let lines: Vec<usize> = requests.iter().map(|request| request.line).collect();
+        let mut shares = match self.by_tool {
+            true => shares::before(session, &lines),
+            false => Vec::new(),
+        }
+        .into_iter();
+        for request in requests {
             counted.found += 1;
+            let shares = shares.next().unwrap_or_default();
             match self.by_key.get(&request.key) {
                 Some(known) => {
-                    let known = &mut self.requests[*known].0;
+                    let known = &mut self.requests[*known].request;
                     if size(&request) > size(known) {
                         (known.figures, known.written_1h) = (request.figures, request.written_1h);
                         known.cost = request.cost.or(known.cost);
@@ -147,7 +183,11 @@ impl Ledger {
                 None => {
                     counted.new += 1;
                     self.by_key.insert(request.key.clone(), self.requests.len());
-                    self.requests.push((request, origin));
+                    self.requests.push(Counting {
+                        request,
+                        origin,
+                        shares,
+                    });
                 }
             }
         }
@@ -164,34 +204,45 @@ impl Ledger {
     ) -> (Vec<Row>, BTreeSet<String>) {
         let mut rows: BTreeMap<Vec<String>, Row> = BTreeMap::new();
         let mut unpriced = BTreeSet::new();
-        for (request, origin) in &self.requests {
+        for Counting {
+            request,
+            origin,
+            shares,
+        } in &self.requests
+        {
             let origin = &self.origins[*origin];
-            let keys: Vec<String> = keys.iter().map(|key| value(*key, request, origin, utc)).collect();
-            let row = match rows.entry(keys) {
-                Slot::Occupied(row) => row.into_mut(),
-                Slot::Vacant(place) => {
-                    let keys = place.key().clone();
-                    place.insert(Row {
-                        keys,
-                        ..Row::default()
-                    })
-                }
-            };
-            row.add(request);
             let recorded = request
                 .cost
-                .filter(|_| matches!(source, CostSource::Auto | CostSource::Recorded));
-            if let Some(cost) = recorded {
-                row.cost += (cost * DOLLAR).round() as Picodollars;
-                row.costed.0 += 1;
-            } else if matches!(source, CostSource::Auto | CostSource::Prices) {
-                match prices.cost(request) {
-                    Some(cost) => {
-                        row.cost += cost;
-                        row.costed.1 += 1;
+                .filter(|_| matches!(source, CostSource::Auto | CostSource::Recorded))
+                .map(|cost| (cost * DOLLAR).round() as Picodollars);
+            let is_priced = recorded.is_none() && matches!(source, CostSource::Auto | CostSource::Prices);
+            let priced = is_priced.then(|| prices.cost(request)).flatten();
+            if is_priced && priced.is_none() {
+                unpriced.insert(request.model.clone());
+            }
+            let mut add = |tool: &str, part: &Request, cost: Option<Picodollars>| {
+                let value = |key: &Key| value(*key, request, origin, tool, utc);
+                let row = match rows.entry(keys.iter().map(value).collect()) {
+                    Slot::Occupied(row) => row.into_mut(),
+                    Slot::Vacant(place) => {
+                        let keys = place.key().clone();
+                        place.insert(Row {
+                            keys,
+                            ..Row::default()
+                        })
                     }
-                    None => drop(unpriced.insert(request.model.clone())),
-                }
+                };
+                row.add(part);
+                row.cost += cost.unwrap_or_default();
+                row.costed.0 += u64::from(recorded.is_some());
+                row.costed.1 += u64::from(priced.is_some());
+            };
+            let cost = recorded.or(priced);
+            match keys.contains(&Key::Tool) {
+                true => shares::split(request, cost, shares, prices)
+                    .iter()
+                    .for_each(|(tool, part, cost)| add(tool, part, *cost)),
+                false => add("", request, cost),
             }
         }
         (rows.into_values().collect(), unpriced)
@@ -202,7 +253,7 @@ fn size(request: &Request) -> u64 {
     request.figures.sent().saturating_add(request.figures.output)
 }
 
-fn value(key: Key, request: &Request, origin: &Origin, utc: bool) -> String {
+fn value(key: Key, request: &Request, origin: &Origin, tool: &str, utc: bool) -> String {
     let day = || request.time.as_deref().and_then(|time| time::day(time, utc));
     let text = match key {
         Key::Day => day().map(|day| day.to_string()).unwrap_or_default(),
@@ -214,6 +265,7 @@ fn value(key: Key, request: &Request, origin: &Origin, utc: bool) -> String {
         Key::Project => origin.project.clone(),
         Key::Session => origin.session.clone(),
         Key::Program => origin.program.clone(),
+        Key::Tool => tool.to_string(),
     };
     match text.is_empty() {
         true => "-".to_string(),

@@ -1,12 +1,18 @@
 //! The messages to drop or to keep.
 
 use super::category;
+use crate::context::named;
+use crate::input::regular;
+use crate::output::path_name;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
+use convo::error::{Error, Kind, Result};
 use convo::filter::drop::Choice;
 use convo::filter::select::Selection;
 use convo::model::message::Category;
+use std::io;
 use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 
 /// Conditions of messages.
 #[derive(Args, Clone, Debug)]
@@ -34,10 +40,16 @@ pub struct Choosing {
     /// The message with this id (repeatable)
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     message: Vec<String>,
+    /// The messages whose ids are the lines of FILE, or of - for standard input
+    ///
+    /// Every id must be in the view. Empty lines and lines that begin with # are ignored, and so is what follows an id on
+    /// its line.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    plan: Option<PathBuf>,
 }
 
 /// A number, or a range `A..B`, `A..` or `..B` with both ends.
-fn exchanges(text: &str) -> Result<RangeInclusive<usize>, String> {
+fn exchanges(text: &str) -> std::result::Result<RangeInclusive<usize>, String> {
     let number = |digits: &str| match digits.parse() {
         Ok(0) | Err(_) => Err("expected numbers from 1, e.g. 3..5,8".to_string()),
         Ok(number) => Ok(number),
@@ -57,8 +69,13 @@ fn exchanges(text: &str) -> Result<RangeInclusive<usize>, String> {
 
 impl Choosing {
     /// The choice; `keeps`: all other messages are dropped.
-    pub fn choice(&self, keeps: bool) -> Choice {
-        Choice {
+    ///
+    /// # Errors
+    /// If the plan cannot be read or has no id.
+    pub fn choice(&self, keeps: bool) -> Result<Choice> {
+        let planned = self.plan.as_deref().map(planned).transpose()?;
+        Ok(Choice {
+            planned: planned.unwrap_or_default(),
             selection: Selection {
                 roles: self.role.clone(),
                 categories: self.category.clone(),
@@ -69,6 +86,30 @@ impl Choosing {
             },
             exchanges: self.exchange.clone(),
             keeps,
-        }
+        })
+    }
+
+    /// Whether the plan is standard input.
+    pub fn reads_stdin(&self) -> bool {
+        self.plan.as_deref() == Some(Path::new("-"))
+    }
+}
+
+/// The ids of a plan, with their lines.
+fn planned(path: &Path) -> Result<Vec<(String, usize)>> {
+    let label = path_name(path);
+    let text = match path == Path::new("-") {
+        true => io::read_to_string(io::stdin()),
+        false => regular::read_text(path),
+    }
+    .map_err(|error| named(Error::io("cannot read the plan", error), &label))?;
+    let ids = text.lines().zip(1..).filter_map(|(line, number)| {
+        let id = line.split_whitespace().next()?;
+        (!id.starts_with('#')).then(|| (id.to_string(), number))
+    });
+    let ids: Vec<_> = ids.collect();
+    match ids.is_empty() {
+        true => Err(named(Error::new(Kind::Usage, "the plan has no ids"), &label)),
+        false => Ok(ids),
     }
 }

@@ -1,10 +1,11 @@
 //! `drop`: chosen messages out of the view.
 
 use super::Run;
-use crate::args::{Choosing, EditArgs, InputArgs};
+use crate::args::{Choosing, EditArgs, Input, InputArgs};
 use crate::context::Context;
 use crate::edit::{self, Edit};
 use clap::Args;
+use convo::error::{Error, Kind};
 use convo::filter::drop;
 
 /// Drop chosen messages from the view
@@ -18,6 +19,7 @@ use convo::filter::drop;
   convo drop chat --tool WebSearch                    the calls and results of a tool
   convo drop --role tool < in.jsonl > out.jsonl       a stream
   convo drop chat --grep password --dry-run           what would be dropped
+  convo drop chat --plan ids.txt                      the messages of a list
   convo drop chat --message m12 && convo restore chat drop one message, then undo")]
 pub struct Drop {
     /// Session names, files, or - for standard input [default: -]
@@ -33,8 +35,12 @@ pub struct Drop {
 
 impl Run for Drop {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        let choice = self.choosing.choice(false);
         let inputs = context.inputs(&self.inputs)?;
+        if self.choosing.reads_stdin() && inputs.contains(&Input::Stdin) {
+            let error = Error::new(Kind::Usage, "--plan - and the input both read standard input");
+            return Err(error.hint("give the plan or the session as a file").into());
+        }
+        let choice = self.choosing.choice(false)?;
         let edit = Edit {
             reports: true,
             ..Edit::new(&self.reading, &self.changing)

@@ -3,7 +3,7 @@
 mod print;
 
 use super::Run;
-use crate::args::{ALL, Input, InputArgs, Scope, of_format, project_of};
+use crate::args::{ALL, Counting, Input, InputArgs, Scope, of_format, project_of};
 use crate::context::{Context, named};
 use crate::input::file_discovery::{self, Follow};
 use crate::input::{Reading, each_session_and_format};
@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use convo::error::{Error, Kind};
 use convo::filter::usage::{CostSource, Counted, Key, Ledger, Origin, Prices};
 use convo::format::native;
-use convo::format::recorded::Request;
+use convo::format::recorded::{self, Request};
 use convo::model::json;
 use convo::model::session::Session;
 use convo::model::time;
@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 /// Add up recorded tokens and their cost
 ///
-/// Adds up what logs record; nothing is estimated. A request counts once: logs repeat it on several lines, in sidechains,
+/// Adds up what logs record; nothing is estimated without --estimate. A request counts once: logs repeat it on several lines, in sidechains,
 /// and in copies and forks of a session. Cumulative counters are differenced. Input is without cached tokens; reasoning is a
 /// part of output.
 ///
@@ -48,9 +48,10 @@ pub struct Usage {
     scope: Scope,
     #[command(flatten)]
     reading: InputArgs,
-    /// Group by day, week, month, model, project, session, program
+    /// Group by day, week, month, model, project, session, program, tool
     ///
-    /// A week is named by its Monday.
+    /// A week is named by its Monday. tool: the input of each request is divided by the shares of the results of tools in the
+    /// messages before it; `-` is the rest, with the output.
     #[arg(
         long,
         value_name = "KEYS",
@@ -61,7 +62,7 @@ pub struct Usage {
     #[arg(help_heading = "Output")]
     by: Vec<Grouping>,
     /// Use UTC days [default: the local time zone]
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     utc: bool,
     /// Source of costs: auto, recorded, prices, none [default: auto]
     #[arg(
@@ -74,6 +75,14 @@ pub struct Usage {
     /// Read prices from FILE instead of the built-in table
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Output")]
     prices: Option<PathBuf>,
+    /// Estimate the tokens of sessions that record none
+    ///
+    /// Counts with the tokenizer: a request for each message of a model, whose input is all messages before it. A terminal shows
+    /// such figures with ~.
+    #[arg(long, help_heading = "Output")]
+    estimate: bool,
+    #[command(flatten)]
+    counting: Counting,
     /// Draw a bar for each row; cache reads are lighter
     #[arg(long, help_heading = "Output", conflicts_with = "json")]
     chart: bool,
@@ -95,6 +104,7 @@ enum Grouping {
     Project,
     Session,
     Program,
+    Tool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -115,6 +125,7 @@ impl Grouping {
             Grouping::Project => Key::Project,
             Grouping::Session => Key::Session,
             Grouping::Program => Key::Program,
+            Grouping::Tool => Key::Tool,
         }
     }
 }
@@ -130,6 +141,7 @@ impl Run for Usage {
         }
         let inputs = self.inputs(context)?;
         let mut ledger = Ledger::default();
+        ledger.by_tool = self.by.contains(&Grouping::Tool);
         let mut explained: BTreeMap<String, Counted> = BTreeMap::new();
         let reading = Reading {
             include_branches: true,
@@ -155,7 +167,12 @@ impl Run for Usage {
                 let seconds = request.time.as_deref().and_then(time::seconds);
                 self.scope.has_time(seconds, Some(now))
             };
-            let counts = ledger.add(&session, origin, selects);
+            let mut requests = recorded::requests(&session);
+            if self.estimate && requests.is_empty() {
+                let counter = self.counting.counter(context, label, &session)?;
+                requests = recorded::estimated(&session, |message| counter.message(message));
+            }
+            let counts = ledger.add(&session, requests, origin, selects);
             let known = explained.entry(label.to_string()).or_default();
             known.found += counts.found;
             known.new += counts.new;

@@ -31,6 +31,7 @@ impl Report<'_> {
                 Key::Project => Column::text("PROJECT").at_most(40),
                 Key::Session => Column::text("SESSION").at_most(40),
                 Key::Program => Column::text("PROGRAM"),
+                Key::Tool => Column::text("TOOL").at_most(40),
             })
             .collect();
         all.extend([
@@ -52,7 +53,11 @@ impl Report<'_> {
                 figures.written,
                 figures.output,
             ];
-            cells.extend(numbers.map(|number| Cell::Number(Some(number))));
+            let is_marked = row.estimated && !is_piped;
+            cells.extend(numbers.map(|number| match is_marked {
+                true => Cell::Text(format!("~{}", thousands(number))),
+                false => Cell::Number(Some(number)),
+            }));
             cells.extend(is_piped.then_some(Cell::Number(Some(figures.reasoning))));
             if self.has_cost {
                 let cost = row.dollars().map(|dollars| match is_piped {
@@ -74,7 +79,11 @@ impl Report<'_> {
         let total = Row::total(self.rows);
         let mut parts = vec![
             format!("{} requests", thousands(total.requests)),
-            format!("{} tokens", thousands(tokens(&total))),
+            format!(
+                "{}{} tokens",
+                if total.estimated { "~" } else { "" },
+                thousands(tokens(&total))
+            ),
         ];
         parts.extend(total.dollars().map(|dollars| format!("${}", money(dollars))));
         if total.costed.1 > 0 && !self.prices.as_of.is_empty() {
@@ -132,6 +141,7 @@ impl Report<'_> {
                 Key::Project,
                 Key::Session,
                 Key::Program,
+                Key::Tool,
             ] {
                 let place = self.keys.iter().position(|own| *own == key);
                 let value = place
@@ -164,7 +174,7 @@ impl Report<'_> {
             object.insert("cost_from".into(), source.into());
             let as_of = Some(self.prices.as_of.as_str()).filter(|date| row.costed.1 > 0 && !date.is_empty());
             object.insert("prices_as_of".into(), as_of.into());
-            object.insert("estimated".into(), false.into());
+            object.insert("estimated".into(), row.estimated.into());
             serde_json::Value::Object(object).to_string()
         };
         context.output.rows(false, self.rows.iter().map(object))
