@@ -166,6 +166,24 @@ fn prices_come_from_a_file_and_recorded_costs_first() {
 }
 
 #[test]
+fn usage_becomes_a_page() {
+    let env = recorded();
+    let page = env.run(&["usage", "-q", "--to", "html"]).fine();
+    for part in [
+        "<h1>Usage</h1>",
+        "<li>2 requests \u{b7} 2,313 tokens \u{b7} $0.0011 \u{b7} prices of ",
+        "<td>2026-05-11</td><td>claude-sonnet-4-5-20250929</td><td class=\"right\">1</td>",
+        "<td class=\"right\">-</td>",
+        "script-src 'none'",
+    ] {
+        assert!(page.out().contains(part), "{part}: {page}");
+    }
+    env.run(&["usage", "--to", "markdown"])
+        .status(2)
+        .says("expected html");
+}
+
+#[test]
 fn a_terminal_shows_totals_and_bars() {
     let env = recorded();
     let Some(table) = env.terminal(100, "convo usage 2>/dev/null") else {

@@ -23,6 +23,7 @@ mod media;
 mod message;
 mod outline;
 mod prose;
+mod table;
 #[cfg(test)]
 mod tests;
 mod verbatim;
@@ -40,6 +41,7 @@ use message::Articles;
 use outline::{Limit, Outline};
 use std::borrow::Cow;
 use std::io::Write;
+pub use table::{BarRow, BarTable, table};
 
 /// Pages, as a format.
 pub const FORM: Form = Form {

@@ -11,6 +11,7 @@ use crate::output::{counted, path_name};
 use clap::{Args, ValueEnum};
 use convo::error::{Error, Kind};
 use convo::filter::usage::{CostSource, Counted, Key, Ledger, Origin, Prices};
+use convo::format::Format;
 use convo::format::native;
 use convo::format::recorded::{self, Request};
 use convo::model::json;
@@ -39,6 +40,7 @@ use std::path::PathBuf;
   convo usage ~/.claude/projects --since 7d     the logs of a program
   convo usage --by project,model --chart chat
   convo usage --by session --json | jq .cost
+  convo usage --by month,model --to html > usage.html
   convo usage --explain session.jsonl           which records did not count")]
 pub struct Usage {
     /// Session names, files, directories, or - for standard input [default: @all]
@@ -89,9 +91,27 @@ pub struct Usage {
     /// Report how many requests of each input counted
     #[arg(long, help_heading = "Output")]
     explain: bool,
+    /// Write an HTML page with a bar for each row
+    #[arg(
+        short,
+        long,
+        value_name = "html",
+        value_parser = page,
+        hide_short_help = true,
+        conflicts_with_all = ["json", "chart"],
+        help_heading = "Output"
+    )]
+    to: Option<Format>,
     /// Print one object per row
     #[arg(long, help_heading = "Output")]
     json: bool,
+}
+
+fn page(name: &str) -> Result<Format, &'static str> {
+    match name {
+        "html" => Ok(Format::Html),
+        _ => Err("expected html"),
+    }
 }
 
 /// What rows are grouped by.
@@ -216,10 +236,11 @@ impl Run for Usage {
             prices: &prices,
             has_cost: source != CostSource::None,
         };
-        match (self.json, self.chart) {
-            (true, _) => report.json(context),
-            (false, true) => report.chart(context),
-            (false, false) => report.table(context),
+        match (self.json, self.chart, self.to) {
+            (true, ..) => report.json(context),
+            (_, true, _) => report.chart(context),
+            (_, _, Some(_)) => report.page(context),
+            _ => report.table(context),
         }
     }
 }

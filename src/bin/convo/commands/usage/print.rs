@@ -6,7 +6,9 @@ use crate::terminal::measure::{columns_of, thousands};
 use crate::terminal::palette::Ink;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
+use convo::error::Error;
 use convo::filter::usage::{Key, Prices, Row};
+use convo::format::html::{self, BarRow, BarTable};
 
 /// What is printed.
 pub struct Report<'r> {
@@ -125,6 +127,45 @@ impl Report<'_> {
             self.summary()
         ));
         context.output.page(&text)
+    }
+
+    /// An HTML page.
+    pub fn page(&self, context: &Context) -> anyhow::Result<()> {
+        let mut columns: Vec<(&str, bool)> = self.keys.iter().map(|key| (key.name(), false)).collect();
+        columns.extend(["requests", "input", "cache read", "cache write", "output"].map(|name| (name, true)));
+        columns.extend(self.has_cost.then_some(("cost", true)));
+        let row = |row: &Row| {
+            let figures = &row.figures;
+            let about = if row.estimated { "~" } else { "" };
+            let numbers = [
+                row.requests,
+                figures.input,
+                figures.read,
+                figures.written,
+                figures.output,
+            ];
+            let mut cells = row.keys.clone();
+            cells.extend(numbers.map(|number| format!("{about}{}", thousands(number))));
+            let cost = row.dollars().map(|dollars| format!("${}", money(dollars)));
+            cells.extend(self.has_cost.then(|| cost.unwrap_or_else(|| "-".to_string())));
+            BarRow {
+                cells,
+                size: tokens(row),
+                light: figures.read,
+            }
+        };
+        let rows: Vec<BarRow> = self.rows.iter().map(row).collect();
+        let page = html::table(&BarTable {
+            title: "Usage",
+            summary: &self.summary(),
+            columns: &columns,
+            bars: ("tokens", "read from a cache"),
+            rows: &rows,
+        });
+        context.output.stdout(|out| {
+            let written = out.write_all(page.as_bytes());
+            Ok(written.map_err(|error| Error::io("cannot write", error))?)
+        })
     }
 
     /// One flat object a row.
