@@ -41,7 +41,7 @@ pub fn table(table: &BarTable<'_>) -> String {
     let _ = write!(
         out,
         "<header>\n<h1>{}</h1>\n<ul class=\"facts\">\n<li>{}</li>\n</ul>\n<p><span class=\"key assistant\">{}</span> \
-         <span class=\"key system\">{}</span></p>\n</header>\n<main>\n<div class=\"table\"><table>\n<thead><tr>",
+         <span class=\"key system\">{}</span></p>\n</header>\n<main>\n<div class=\"table bars\"><table>\n<thead><tr>",
         escaped(table.title),
         escaped(table.summary),
         escaped(solid),
