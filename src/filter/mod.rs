@@ -24,12 +24,15 @@ pub mod redact;
 pub mod repair;
 pub mod reply;
 pub mod restore;
+pub mod rules;
 pub mod select;
 pub mod settle;
 pub mod split;
+pub mod stable;
 pub mod summarize;
 #[cfg(test)]
 mod tests;
+mod toml_error;
 pub mod truncate;
 pub mod usage;
 

@@ -81,6 +81,7 @@ mod remove;
 mod renamed;
 mod restore;
 mod rolling;
+mod rules;
 mod salvage;
 #[path = "../sample_data.rs"]
 mod sample_data;

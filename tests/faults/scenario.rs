@@ -571,4 +571,13 @@ pub const OPERATIONS: &[Operation] = &[
         brings: ("work/out.jsonl", "And tomorrow?"),
         ..BASE
     },
+    Operation {
+        name: "check --junit",
+        prepare: file,
+        arguments: &["check", "-q", "-", "--junit", "out.xml"],
+        input: NATIVE,
+        session: None,
+        brings: ("work/out.xml", "</testsuites>"),
+        ..BASE
+    },
 ];

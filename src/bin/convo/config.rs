@@ -108,6 +108,17 @@ impl Config {
     }
 }
 
+/// The text of a settings file, which an option names.
+///
+/// # Errors
+/// [`Kind::Config`], whatever the reason.
+pub fn text(path: &Path) -> Result<String> {
+    regular::read_text(path).map_err(|error| {
+        let error = Error::io("cannot read", error).kind(Kind::Config);
+        named(error, &path_name(path))
+    })
+}
+
 /// An environment variable that is set and not empty.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())

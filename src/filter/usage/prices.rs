@@ -1,6 +1,7 @@
 //! Prices of models, and the cost of a request in integers of 10^-12 dollars.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
+use crate::filter::toml_error;
 use crate::format::recorded::Request;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -82,32 +83,20 @@ impl Prices {
     /// A file: TOML as the table in the program has it, or the JSON of litellm.
     ///
     /// # Errors
-    /// [`Kind::Config`] with line and column.
+    /// [`Config`](crate::error::Kind::Config) with line and column.
     pub fn read(text: &str) -> Result<Prices> {
-        let wrong = |what: String, line: usize, column: usize| {
-            Error::new(Kind::Config, format!("line {line}, column {column}: {what}"))
-        };
         let mut prices = match text.trim_start().starts_with('{') {
             true => {
                 let entries: BTreeMap<String, serde_json::Value> =
                     serde_json::from_str(text).map_err(|error| {
                         let what = error.to_string();
-                        let what = what.split(" at line ").next().unwrap_or_default().to_string();
-                        wrong(what, error.line(), error.column())
+                        let what = what.split(" at line ").next().unwrap_or_default();
+                        toml_error::placed(error.line(), error.column(), what)
                     })?;
                 Prices::of_litellm(&entries)
             }
             false => {
-                let file: File = toml::from_str(text).map_err(|error| {
-                    let at = error.span().map_or(0, |span| span.start).min(text.len());
-                    let before = &text[..at];
-                    let column = before.len() - before.rfind('\n').map_or(0, |end| end + 1) + 1;
-                    wrong(
-                        error.message().to_string(),
-                        before.matches('\n').count() + 1,
-                        column,
-                    )
-                })?;
+                let file: File = toml_error::read(text)?;
                 Prices {
                     as_of: file.as_of,
                     currency: file.currency,
@@ -248,6 +237,7 @@ fn undated(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Kind;
     use crate::format::request::figures::Figures;
 
     fn request(model: &str, input: u64) -> Request {

@@ -206,7 +206,7 @@ fn take_steps(arguments: &mut Arguments<'_>) -> Option<Vec<Line>> {
 }
 
 /// A string, or the words of a command; a shell that only runs a script is left out.
-fn words(raw: &[u8]) -> Option<String> {
+pub fn words(raw: &[u8]) -> Option<String> {
     if let Some(text) = json::text(raw) {
         return Some(text.into_owned());
     }

@@ -14,6 +14,7 @@ use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::select;
 use convo::filter::settle::Lines;
+use convo::filter::stable::stable;
 use convo::format::page::PageOptions;
 use convo::format::report::Report;
 use convo::format::{Format, Stream};
@@ -45,6 +46,12 @@ pub struct Cat {
     /// summaries of its view. Messages that `gc` has archived are not included.
     #[arg(long, help_heading = "Filter")]
     original: bool,
+    /// Replace ids, times and paths by numbers, for snapshots
+    ///
+    /// Numbers count in order of appearance in a session; equal values have equal numbers. Times become seconds of the year
+    /// 2000. Within texts, replaces ids of 8 characters or more, hashes, times and absolute paths.
+    #[arg(long, help_heading = "Filter", hide_short_help = true)]
+    stable: bool,
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
@@ -79,7 +86,7 @@ impl Run for Cat {
         }
         let to = writing.format();
         let reading = Reading {
-            returns: to != Format::Native,
+            returns: to != Format::Native && !self.stable,
             ..(&self.reading).into()
         };
         write_to(context, writing, |out| {
@@ -223,7 +230,7 @@ impl Cat {
         }
         let label = opened.label.clone();
         let export = Export::new(context, &label, writing, self.reading.strict);
-        let returns = goes_back(&opened, to) && self.model.is_none();
+        let returns = goes_back(&opened, to) && self.model.is_none() && !self.stable;
         if returns && self.reading.session.is_none() && self.reading.branch.is_none() {
             single(to, *written + 1)?;
             let mut returning = Returning::new(&export);
@@ -261,7 +268,7 @@ impl Cat {
 
     /// Whether the output is another session than the input.
     fn narrows(&self) -> bool {
-        self.original || self.selecting.selection().is_some()
+        self.original || self.stable || self.selecting.selection().is_some()
     }
 
     /// Leaves what is to be printed; whether that is asked for.
@@ -269,7 +276,11 @@ impl Cat {
         if self.original {
             *session = select::original(session);
         }
-        Ok(self.selecting.narrow(label, session)? || self.original)
+        let narrowed = self.selecting.narrow(label, session)?;
+        if self.stable {
+            *session = stable(session);
+        }
+        Ok(narrowed || self.original || self.stable)
     }
 
     /// A session of which only some lines are left; those of chosen messages need the header alone.

@@ -1,14 +1,18 @@
 //! `check`: whether a session is valid for a provider's API.
 
+mod junit;
 mod options;
+mod problem;
 mod report;
+mod rules;
 
 use super::Run;
 use crate::args::{EditArgs, Input, InputArgs};
-use crate::context::Context;
+use crate::context::{Context, named};
 use crate::edit::{self, Edit};
-use crate::input::each_session_and_format;
+use crate::input::{each_session_and_format, report_and_continue};
 use crate::output::in_line;
+use crate::prices::PriceArgs;
 use crate::provider_request;
 use crate::writing::tell_dangling;
 use clap::Args;
@@ -16,12 +20,19 @@ use convo::check::{Api, Change, Finding, Level, Mode, Options, Rule};
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::repair::{self, How, Repaired};
+use convo::filter::rules::Rule as SessionRule;
+use convo::filter::usage::Prices;
 use convo::format::Format;
 use convo::model::json;
 use convo::model::session::Session;
 use convo::model::view::View;
+use junit::Junit;
 use options::RequestOptions;
+use problem::Problem;
 use report::{Checked, Places};
+use rules::{RuleCheck, RuleOptions};
+use std::io::Write;
+use std::path::PathBuf;
 
 /// Check sessions against the rules of a provider's API
 ///
@@ -35,15 +46,20 @@ use report::{Checked, Places};
 ///
 /// With --fix, repairs violations, including warnings, and nothing else: in the store as one event that `restore` undoes,
 /// otherwise on standard output. Violations that cannot be repaired are reported with status 1.
+///
+/// With --rules, checks assertions about sessions, such as tools that must be called; --junit writes the results for CI.
 #[derive(Args, Debug)]
 #[command(mut_arg("force", |option| option.hide_short_help(true)))]
+#[command(mut_arg("stdout", |option| option.hide_short_help(true)))]
+#[command(mut_arg("prices", |option| option.hide_short_help(true).requires("rules").help_heading("Rules")))]
 #[command(before_long_help = "Examples:
   convo check session.jsonl                              structure, and the API of the format
   convo check --for anthropic chat                       a stored session
   convo check --for openai-chat request.json             a request, without conversion
   convo check --for gemini --json chat | jq -r '.rule // empty'   ids of the violated rules
   convo check --for openai-chat --fix chat               repair; undo with: convo restore chat
-  convo check --for openai-chat --fix=drop -i log.jsonl  in place, dropping unanswered calls")]
+  convo check --for openai-chat --fix=drop -i log.jsonl  in place, dropping unanswered calls
+  convo check --rules rules.toml --junit junit.xml *.jsonl   rules for sessions, in CI")]
 pub struct Check {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
@@ -62,6 +78,16 @@ pub struct Check {
     #[arg(long, value_name = "MODE", value_parser = mode, help_heading = "Check")]
     #[arg(num_args = 0..=1, require_equals = true)]
     fix: Option<Option<Mode>>,
+    #[command(flatten)]
+    rules: RuleOptions,
+    #[command(flatten)]
+    prices: PriceArgs,
+    /// Also write the results to FILE as JUnit XML
+    ///
+    /// A session is a test suite; an API, the structure, and each rule is a test case. With -, the results go to standard
+    /// output in place of the violations.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["fix", "json"], value_hint = clap::ValueHint::FilePath, help_heading = "Output")]
+    junit: Option<PathBuf>,
     #[command(flatten)]
     request: RequestOptions,
     #[command(flatten)]
@@ -86,6 +112,13 @@ fn api_of(format: Format, session: &Session) -> Option<Api> {
 fn mode(name: &str) -> Result<Mode, String> {
     let mode = Mode::ALL.into_iter().find(|mode| mode.name() == name);
     mode.ok_or_else(|| "expected drop, stub or text".to_string())
+}
+
+/// The options of the check of a session.
+struct Against<'a> {
+    options: &'a Options,
+    rules: Option<&'a [SessionRule]>,
+    prices: &'a Prices,
 }
 
 impl Run for Check {
@@ -124,53 +157,111 @@ impl Check {
             let signatures = Rule::of("GE07").map(|rule| (rule, Level::Warn));
             options.levels.splice(0..0, signatures);
         }
-        context.output.stdout(|out| {
-            each_session_and_format(context, inputs, &self.reading, |label, format, session| {
-                let view = View::replay(&session);
-                tell_dangling(context, label, &session, &view);
-                let apis = match self.api {
-                    Some(api) => vec![Some(api)],
-                    None => [None]
-                        .into_iter()
-                        .chain(api_of(format, &session).map(Some))
-                        .collect(),
-                };
-                let checked = apis
-                    .into_iter()
-                    .map(|api| Checked::new(api, &session, &view, &options));
-                let mut checked = checked.collect::<convo::Result<Vec<_>>>()?;
-                let mut places = Places::new(&session, &view);
-                for (checked, finding) in checked.iter().flat_map(Checked::each) {
-                    let place = places.of(checked.item(finding));
-                    let line = if self.changing.json {
-                        report::finding(label, &session, finding, place)
-                    } else {
-                        report::line(label, finding, place)
-                    };
-                    out.write_all(line.as_bytes())
-                        .map_err(|error| Error::io("cannot write", error))?;
+        let rules = self.rules.read()?;
+        let against = Against {
+            options: &options,
+            rules: rules.as_deref(),
+            prices: &self.prices.read(context)?,
+        };
+        let mut junit = Junit::default();
+        let checked = context.output.stdout(|out| {
+            for input in inputs {
+                let one = std::slice::from_ref(input);
+                let mut is_empty = true;
+                let done = each_session_and_format(context, one, &self.reading, |label, format, session| {
+                    is_empty = false;
+                    self.check_one(context, (label, format, &session), &against, out, &mut junit)
+                });
+                // Rules that nothing was checked against do not hold.
+                let done = done.and_then(|()| match is_empty && against.rules.is_some() {
+                    true => Err(named(Error::new(Kind::No, "no session to check"), &input.label()).into()),
+                    false => Ok(()),
+                });
+                if let Err(error) = &done {
+                    junit.error(&input.label(), error);
                 }
-                if checked
-                    .iter()
-                    .any(|checked| !checked.is_valid(self.reading.strict))
-                {
-                    context.output.note_status(Kind::No);
-                }
-                for checked in &mut checked {
-                    context.output.report(label, &mut checked.losses);
-                }
-                if self.changing.json {
-                    let line = report::summary(label, &session, &checked, self.reading.strict);
-                    return Ok(out
-                        .write_all(line.as_bytes())
-                        .map_err(|error| Error::io("cannot write", error))?);
-                }
-                for checked in &checked {
-                    context.output.tell(label, &checked.told());
-                }
-                Ok(())
-            })
-        })
+                report_and_continue(context, done, inputs.len())?;
+            }
+            Ok(())
+        });
+        match &self.junit {
+            Some(path) if !context.output.stdout_failed() => junit.write(context, path).and(checked),
+            _ => checked,
+        }
+    }
+
+    fn check_one(
+        &self,
+        context: &Context,
+        (label, format, session): (&str, Format, &Session),
+        against: &Against<'_>,
+        out: &mut dyn Write,
+        junit: &mut Junit,
+    ) -> anyhow::Result<()> {
+        let view = match self.rules.log {
+            true => View::whole(session),
+            false => View::replay(session),
+        };
+        tell_dangling(context, label, session, &view);
+        let apis = match (self.api, against.rules) {
+            (Some(api), _) => vec![Some(api)],
+            (None, Some(_)) => Vec::new(),
+            (None, None) => [None]
+                .into_iter()
+                .chain(api_of(format, session).map(Some))
+                .collect(),
+        };
+        let checked = apis
+            .into_iter()
+            .map(|api| Checked::new(api, session, &view, against.options));
+        let mut checked = checked.collect::<convo::Result<Vec<_>>>()?;
+        let rules = against
+            .rules
+            .map(|rules| RuleCheck::new(rules, session, &view, against.prices));
+        let mut places = Places::new(session, &view);
+        let mut print = |problem: &Problem<'_>| match self.changing.json {
+            true => report::finding(label, session, problem, places.of(problem.item)),
+            false => report::line(label, problem, places.of(problem.item)),
+        };
+        if self.junit.as_ref().is_none_or(|path| path.as_os_str() != "-") {
+            let of_apis = checked.iter().flat_map(Checked::each);
+            for problem in of_apis.chain(rules.iter().flat_map(RuleCheck::each)) {
+                out.write_all(print(&problem).as_bytes())
+                    .map_err(|error| Error::io("cannot write", error))?;
+            }
+        }
+        let strict = self.reading.strict;
+        if self.junit.is_some() {
+            junit.session(label, session.header_text("id").as_deref());
+            for checked in &checked {
+                let counts = |problem: &Problem<'_>| strict || problem.level == Level::Error;
+                junit.case(
+                    checked.name(),
+                    junit::lines(checked.each().filter(counts), &mut print),
+                );
+            }
+            for (rule, problems) in rules.iter().flat_map(RuleCheck::each_rule) {
+                junit.case(rule, junit::lines(problems, &mut print));
+            }
+        }
+        let is_valid = checked.iter().all(|checked| checked.is_valid(strict));
+        if !is_valid || rules.as_ref().is_some_and(|rules| rules.errors() > 0) {
+            context.output.note_status(Kind::No);
+        }
+        for checked in &mut checked {
+            context.output.report(label, &mut checked.losses);
+        }
+        if self.changing.json {
+            let line = report::summary(label, session, &checked, rules.as_ref(), strict);
+            return Ok(out
+                .write_all(line.as_bytes())
+                .map_err(|error| Error::io("cannot write", error))?);
+        }
+        let told = checked.iter().map(Checked::told);
+        for told in told.chain(rules.iter().map(RuleCheck::told)) {
+            context.output.tell(label, &told);
+        }
+        Ok(())
     }
 
     fn fix(

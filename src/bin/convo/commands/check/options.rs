@@ -30,7 +30,7 @@ pub struct RequestOptions {
     #[arg(long, alias = "role", value_name = "ROLE", hide_short_help = true)]
     allow_role: Vec<String>,
     /// Report an unanswered final call as a warning, and keep it
-    #[arg(long, alias = "open-end")]
+    #[arg(long, alias = "open-end", hide_short_help = true)]
     allow_open_call: bool,
     /// Require alternating roles, as chat templates of open models do
     #[arg(long, hide_short_help = true)]

@@ -1,5 +1,7 @@
 //! What a check found in a session, as text and as JSON.
 
+use super::problem::Problem;
+use super::rules::{RULES, RuleCheck};
 use crate::output::{counted, in_line};
 use convo::check::{Api, Finding, Options, check, structure};
 use convo::filter::repair;
@@ -73,13 +75,21 @@ impl Checked {
         })
     }
 
-    /// Its findings, each with what it was checked against.
-    pub fn each(&self) -> impl Iterator<Item = (&Checked, &Finding)> {
-        self.findings.iter().map(move |finding| (self, finding))
+    /// The violations.
+    pub fn each(&self) -> impl Iterator<Item = Problem<'_>> {
+        self.findings.iter().map(|finding| Problem {
+            api: self.name(),
+            rule: finding.rule.id,
+            level: finding.level,
+            message: &finding.message,
+            fix: Some(finding.rule.fix),
+            index: Some(finding.index),
+            item: self.item(finding),
+        })
     }
 
     /// The item of the view that a finding is about.
-    pub fn item(&self, finding: &Finding) -> Option<usize> {
+    fn item(&self, finding: &Finding) -> Option<usize> {
         match &self.elements {
             Elements::Items(count) => (finding.index < *count).then_some(finding.index),
             Elements::Of(elements) => {
@@ -94,7 +104,8 @@ impl Checked {
         !self.findings.iter().any(|finding| strict || finding.is_error())
     }
 
-    fn name(&self) -> &'static str {
+    /// The API, or `structure`.
+    pub fn name(&self) -> &'static str {
         self.api.map_or("structure", Api::name)
     }
 
@@ -192,33 +203,38 @@ impl<'s> Places<'s> {
     }
 }
 
-/// A finding as a line of text.
-pub fn line(label: &str, finding: &Finding, (line, id): Location) -> String {
+/// A violation as a line of text.
+pub fn line(label: &str, problem: &Problem<'_>, (line, id): Location) -> String {
     let place = if line > 0 {
         format!("{line}:")
     } else {
         String::new()
     };
     let id = id.map(|id| format!(" ({id})")).unwrap_or_default();
-    let Finding {
+    let fix = problem.fix.map(|fix| format!("; fix: {fix}"));
+    let Problem {
         rule, level, message, ..
-    } = finding;
+    } = problem;
     let text = format!(
-        "{label}:{place} {} {}: {message}{id}; fix: {}",
-        rule.id,
+        "{label}:{place} {rule} {}: {message}{id}{}",
         level.name(),
-        rule.fix
+        fix.unwrap_or_default()
     );
     format!("{}\n", in_line(&text))
 }
 
-/// A finding as a JSON object.
-pub fn finding(label: &str, session: &Session, finding: &Finding, (line, id): Location) -> String {
+/// A violation as a JSON object.
+pub fn finding(label: &str, session: &Session, problem: &Problem<'_>, (line, id): Location) -> String {
     let mut row = serde_json::json!({
-        "schema": "convo.check/1", "input": label, "session": session.header_text("id"), "rule": finding.rule.id,
-        "level": finding.level.name(), "api": finding.api.map_or("structure", Api::name), "index": finding.index,
-        "id": id, "message": finding.message, "fix": finding.rule.fix,
+        "schema": "convo.check/1", "input": label, "session": session.header_text("id"), "rule": problem.rule,
+        "level": problem.level.name(), "api": problem.api, "id": id, "message": problem.message,
     });
+    if let Some(index) = problem.index {
+        row["index"] = index.into();
+    }
+    if let Some(fix) = problem.fix {
+        row["fix"] = fix.into();
+    }
     if line > 0 {
         row["line"] = line.into();
     }
@@ -226,20 +242,31 @@ pub fn finding(label: &str, session: &Session, finding: &Finding, (line, id): Lo
 }
 
 /// The result of a session as a JSON object.
-pub fn summary(label: &str, session: &Session, checked: &[Checked], strict: bool) -> String {
-    let checks: Vec<_> = checked
-        .iter()
-        .map(|checked| {
-            serde_json::json!({
-                "api": checked.name(), "elements": checked.elements.len(), "errors": checked.errors(),
-                "warnings": checked.warnings(),
-            })
+pub fn summary(
+    label: &str,
+    session: &Session,
+    checked: &[Checked],
+    rules: Option<&RuleCheck<'_>>,
+    strict: bool,
+) -> String {
+    let of_api = |checked: &Checked| {
+        serde_json::json!({
+            "api": checked.name(), "elements": checked.elements.len(), "errors": checked.errors(),
+            "warnings": checked.warnings(),
         })
-        .collect();
+    };
+    let of_rules = |rules: &RuleCheck<'_>| {
+        serde_json::json!({
+            "api": RULES, "elements": rules.elements, "rules": rules.len(), "failed": rules.failed(),
+            "errors": rules.errors(), "warnings": 0,
+        })
+    };
+    let checks: Vec<_> = checked.iter().map(of_api).chain(rules.map(of_rules)).collect();
+    let failed = rules.map_or(0, RuleCheck::errors);
     let row = serde_json::json!({
         "schema": "convo.check-summary/1", "input": label, "session": session.header_text("id"),
-        "valid": checked.iter().all(|checked| checked.is_valid(strict)),
-        "errors": checked.iter().map(Checked::errors).sum::<usize>(),
+        "valid": failed == 0 && checked.iter().all(|checked| checked.is_valid(strict)),
+        "errors": failed + checked.iter().map(Checked::errors).sum::<usize>(),
         "warnings": checked.iter().map(Checked::warnings).sum::<usize>(), "checks": checks,
     });
     format!("{row}\n")

@@ -7,10 +7,10 @@ use crate::args::{ALL, Counting, Input, InputArgs, Scope, of_format, project_of}
 use crate::context::{Context, named};
 use crate::input::file_discovery::{self, Follow};
 use crate::input::{Reading, each_session_and_format};
-use crate::output::{counted, path_name};
+use crate::output::counted;
+use crate::prices::PriceArgs;
 use clap::{Args, ValueEnum};
-use convo::error::{Error, Kind};
-use convo::filter::usage::{CostSource, Counted, Key, Ledger, Origin, Prices};
+use convo::filter::usage::{CostSource, Counted, Key, Ledger, Origin};
 use convo::format::Format;
 use convo::format::native;
 use convo::format::recorded::{self, Request};
@@ -19,7 +19,6 @@ use convo::model::session::Session;
 use convo::model::time;
 use print::Report;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// Add up recorded tokens and their cost
 ///
@@ -74,9 +73,8 @@ pub struct Usage {
         help_heading = "Output"
     )]
     cost: Option<Cost>,
-    /// Read prices from FILE instead of the built-in table
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Output")]
-    prices: Option<PathBuf>,
+    #[command(flatten)]
+    prices: PriceArgs,
     /// Estimate the tokens of sessions that record none
     ///
     /// Counts with the tokenizer: a request for each message of a model, whose input is all messages before it. A terminal shows
@@ -154,11 +152,7 @@ impl Run for Usage {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
         self.scope.settle();
-        let prices = self.prices()?;
-        if !prices.rejected.is_empty() {
-            let what = format!("no valid price: {}", prices.rejected.join(", "));
-            context.output.tell("prices", &what);
-        }
+        let prices = self.prices.read(context)?;
         let inputs = self.inputs(context)?;
         let mut ledger = Ledger::default();
         ledger.by_tool = self.by.contains(&Grouping::Tool);
@@ -246,18 +240,6 @@ impl Run for Usage {
 }
 
 impl Usage {
-    fn prices(&self) -> anyhow::Result<Prices> {
-        let Some(path) = &self.prices else {
-            return Ok(Prices::built_in()?);
-        };
-        let label = path_name(path);
-        let text = crate::input::regular::read_text(path).map_err(|error| {
-            let error = Error::io("cannot read", error).kind(Kind::Config);
-            named(error, &label)
-        })?;
-        Ok(Prices::read(&text).map_err(|error| named(error, &label))?)
-    }
-
     /// The inputs, with the files of directories.
     fn inputs(&self, context: &Context) -> anyhow::Result<Vec<Input>> {
         let all = [ALL.to_string()];

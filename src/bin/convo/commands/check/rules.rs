@@ -1,0 +1,131 @@
+//! The rules of files, and a session checked against them.
+
+use super::problem::Problem;
+use crate::config;
+use crate::output::{counted, path_name};
+use clap::Args;
+use convo::check::Level;
+use convo::error::Result;
+use convo::filter::rules::{Rule, Violation};
+use convo::filter::usage::Prices;
+use convo::model::session::Session;
+use convo::model::view::View;
+use std::path::PathBuf;
+
+/// The name of these checks in reports.
+pub const RULES: &str = "rules";
+
+// No doc comment, which would become the description of the command that takes them.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Rules")]
+pub struct RuleOptions {
+    /// Check the rules in FILE (repeatable)
+    ///
+    /// Without --for, checks nothing else. A rule is a TOML table [[rule]] with an optional name and one or more assertions, all of which must hold:
+    ///
+    /// called = { tool, args, failed, min, max }: the number of such calls, at least 1 unless min or max is given. args
+    /// lists the members that matter; tool and strings in args are exact, or regular expressions after `re:`. A call
+    /// without result has neither failed = true nor false.
+    ///
+    /// sequence = { tools = [...], mode }: the calls contain these tools in this order (in_order, the default), are
+    /// exactly these (exact), or contain each as often as listed (any_order).
+    ///
+    /// after = { tool, args, failed, then = { tool, args, failed } }: the second call occurs after the last of the first;
+    /// before: it occurs before the first. Without a call of the first kind, both hold.
+    ///
+    /// says = { role, text or re, min, max, where }: the number of messages that contain the text; where is any, first or
+    /// last message of the role.
+    ///
+    /// limit = { tokens, messages, exchanges, calls, seconds, cost, tool_errors }: each { min, max }. tokens and cost are
+    /// those recorded in the whole log; a total that is not recorded violates the rule.
+    ///
+    /// ends = { role, open_calls, valid_for }: role of the last message, whether a call has no result, and an API.
+    ///
+    /// no_secrets = { level }: no secrets of level likely (the default) or definite, as redact --check finds them.
+    #[arg(long, value_name = "FILE", conflicts_with = "fix", value_hint = clap::ValueHint::FilePath)]
+    rules: Vec<PathBuf>,
+    /// With --rules: check all messages of the log, not the view
+    #[arg(long, requires = "rules", hide_short_help = true)]
+    pub log: bool,
+}
+
+impl RuleOptions {
+    /// The rules; none without a file.
+    ///
+    /// # Errors
+    /// [`Kind::Config`](convo::error::Kind::Config) for a file that cannot be read.
+    pub fn read(&self) -> Result<Option<Vec<Rule>>> {
+        let mut rules = Vec::new();
+        for path in &self.rules {
+            let text = config::text(path)?;
+            let read = Rule::read(&text).map_err(|error| crate::context::named(error, &path_name(path)));
+            rules.extend(read?);
+        }
+        Ok((!self.rules.is_empty()).then_some(rules))
+    }
+}
+
+/// A session checked against rules.
+pub struct RuleCheck<'r> {
+    results: Vec<(&'r Rule, Vec<Violation>)>,
+    /// Messages of the view.
+    pub elements: usize,
+}
+
+impl<'r> RuleCheck<'r> {
+    pub fn new(rules: &'r [Rule], session: &Session, view: &View, prices: &Prices) -> RuleCheck<'r> {
+        let check = |rule: &'r Rule| (rule, rule.check(session, view, prices));
+        RuleCheck {
+            results: rules.iter().map(check).collect(),
+            elements: view.items.len(),
+        }
+    }
+
+    /// Each rule with its violations.
+    pub fn each_rule(&self) -> impl Iterator<Item = (&str, Vec<Problem<'_>>)> {
+        self.results.iter().map(|(rule, violations)| {
+            let problem = |violation| problem(rule, violation);
+            (rule.name.as_str(), violations.iter().map(problem).collect())
+        })
+    }
+
+    /// The violations.
+    pub fn each(&self) -> impl Iterator<Item = Problem<'_>> {
+        self.each_rule().flat_map(|(_, problems)| problems)
+    }
+
+    pub fn len(&self) -> usize {
+        self.results.len()
+    }
+
+    /// Rules that do not hold.
+    pub fn failed(&self) -> usize {
+        let failed = |(_, violations): &&(&Rule, Vec<Violation>)| !violations.is_empty();
+        self.results.iter().filter(failed).count()
+    }
+
+    pub fn errors(&self) -> usize {
+        self.results.iter().map(|(_, violations)| violations.len()).sum()
+    }
+
+    /// The result in one line.
+    pub fn told(&self) -> String {
+        let rules = counted(self.len() as u64, "rule");
+        match self.failed() {
+            0 => format!("{rules}: passed"),
+            failed => format!("{rules}: {failed} failed"),
+        }
+    }
+}
+
+fn problem<'r>(rule: &'r Rule, violation: &'r Violation) -> Problem<'r> {
+    Problem {
+        api: RULES,
+        rule: &rule.name,
+        level: Level::Error,
+        message: &violation.message,
+        fix: None,
+        index: violation.item,
+        item: violation.item,
+    }
+}

@@ -1,0 +1,38 @@
+//! Smallest and largest numbers.
+
+use super::violation::Violation;
+
+/// The limits of a number of matches: at least one, unless there is an upper limit.
+#[derive(Clone, Copy)]
+pub struct Amount {
+    pub min: Option<usize>,
+    pub max: Option<usize>,
+}
+
+impl Amount {
+    /// Why it is contradictory.
+    pub fn fault(self) -> Option<String> {
+        let (min, max) = (self.min?, self.max?);
+        (min > max).then(|| format!("min {min} exceeds max {max}"))
+    }
+
+    /// The violation by matches at these items of the view; `thing` and `of` name them.
+    pub fn violation(self, items: &[usize], thing: &str, of: &str) -> Option<Violation> {
+        let least = self.min.unwrap_or(usize::from(self.max.is_none()));
+        let found = items.len();
+        let counted = counted(found, thing);
+        if found < least {
+            let message = format!("{counted} {of}; expected at least {least}");
+            return Some(Violation::new(items.last().copied(), message));
+        }
+        let most = self.max.filter(|most| found > *most)?;
+        let message = format!("{counted} {of}; expected at most {most}");
+        Some(Violation::new(Some(items[most]), message))
+    }
+}
+
+/// A number of things: `1 call`, `2 calls`.
+pub fn counted(count: usize, thing: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{ending}")
+}

@@ -1,0 +1,176 @@
+//! Expected texts and arguments.
+
+use crate::model::calls;
+use crate::model::json::{self, Dialect};
+use regex::Regex;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The prefix of a regular expression.
+const PATTERN: &str = "re:";
+
+/// A text, or a regular expression that matches somewhere.
+#[derive(Clone, Debug)]
+pub enum Text {
+    Exact(String),
+    Pattern(Regex),
+}
+
+impl Text {
+    fn of(text: &str) -> Result<Text, String> {
+        match text.strip_prefix(PATTERN) {
+            Some(pattern) => self::pattern(pattern).map(Text::Pattern),
+            None => Ok(Text::Exact(text.to_string())),
+        }
+    }
+
+    /// Whether the whole text is the expected one, or the expression matches.
+    pub fn matches(&self, text: &str) -> bool {
+        match self {
+            Text::Exact(own) => own == text,
+            Text::Pattern(pattern) => pattern.is_match(text),
+        }
+    }
+}
+
+/// A regular expression.
+fn pattern(text: &str) -> Result<Regex, String> {
+    Regex::new(text).map_err(|error| {
+        let error = error.to_string();
+        let reason = error.lines().last().unwrap_or_default();
+        format!(
+            "invalid regular expression '{text}': {}",
+            reason.trim_start_matches("error: ")
+        )
+    })
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Text::Exact(text) => f.write_str(text),
+            Text::Pattern(pattern) => write!(f, "{PATTERN}{pattern}"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Text::of(&text).map_err(D::Error::custom)
+    }
+}
+
+/// A regular expression without a prefix.
+#[derive(Clone, Debug)]
+pub struct Pattern(pub Regex);
+
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pattern, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        pattern(&text).map(Pattern).map_err(D::Error::custom)
+    }
+}
+
+/// An expected value: of tables the listed members, of arrays the listed elements.
+#[derive(Clone, Debug)]
+pub enum Value {
+    Text(Text),
+    Number(f64),
+    Bool(bool),
+    List(Vec<Value>),
+    Table(BTreeMap<String, Value>),
+}
+
+impl Value {
+    /// Whether a value of JSON is the expected one.
+    pub fn matches(&self, raw: &[u8]) -> bool {
+        match self {
+            Value::Text(Text::Exact(text)) => calls::words(raw).is_some_and(|own| own == *text),
+            Value::Text(pattern) => match calls::words(raw) {
+                Some(own) => pattern.matches(&own),
+                None => pattern.matches(&String::from_utf8_lossy(&json::compact(raw).0)),
+            },
+            Value::Number(number) => {
+                std::str::from_utf8(raw).is_ok_and(|own| own.parse::<f64>() == Ok(*number))
+            }
+            Value::Bool(value) => raw == value.to_string().as_bytes(),
+            Value::List(values) => json::elements(raw, Dialect::Python).is_some_and(|own| {
+                values
+                    .iter()
+                    .all(|value| own.iter().any(|element| value.matches(element)))
+            }),
+            Value::Table(values) => values
+                .iter()
+                .all(|(name, value)| json::member(raw, name).is_some_and(|own| value.matches(own))),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Text(text) => text.fmt(f),
+            Value::Number(number) => number.fmt(f),
+            Value::Bool(value) => value.fmt(f),
+            Value::List(values) => {
+                let values: Vec<String> = values.iter().map(Value::to_string).collect();
+                write!(f, "[{}]", values.join(", "))
+            }
+            Value::Table(values) => {
+                let member = |(name, value): (&String, &Value)| format!("{name}: {value}");
+                let members: Vec<String> = values.iter().map(member).collect();
+                write!(f, "{{{}}}", members.join(", "))
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string, number, boolean, array or table")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
+        Text::of(text).map(Value::Text).map_err(E::custom)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Value, E> {
+        Ok(Value::Number(number as f64))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Value, E> {
+        Ok(Value::Number(number))
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(value) = values.next_element()? {
+            list.push(value);
+        }
+        Ok(Value::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut table = BTreeMap::new();
+        while let Some((name, value)) = members.next_entry()? {
+            table.insert(name, value);
+        }
+        Ok(Value::Table(table))
+    }
+}

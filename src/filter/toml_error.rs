@@ -1,0 +1,28 @@
+//! Errors of TOML files, with line and column.
+
+use crate::error::{Error, Kind, Result};
+use serde::de::DeserializeOwned;
+
+/// Reads a TOML file.
+///
+/// # Errors
+/// [`Kind::Config`] with line and column.
+pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
+    toml::from_str(text).map_err(|error| {
+        let offset = error.span().map_or(0, |span| span.start);
+        at(text, offset, error.message())
+    })
+}
+
+/// The error for a place in a file.
+pub(super) fn at(text: &str, offset: usize, what: &str) -> Error {
+    let before = &text.as_bytes()[..offset.min(text.len())];
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
+    placed(line, column, what)
+}
+
+/// The error for a line and column, from 1.
+pub(super) fn placed(line: usize, column: usize, what: &str) -> Error {
+    Error::new(Kind::Config, format!("line {line}, column {column}: {what}"))
+}
