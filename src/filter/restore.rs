@@ -101,7 +101,9 @@ pub fn events(session: &Session) -> Vec<Change> {
         let (Some(id), kind) = (event.id(), event.name()) else {
             continue;
         };
-        if kind == "repair" || kind == "gc" && (!is_kept_gc(event) || destroyed.contains(id.as_ref())) {
+        if matches!(&*kind, "repair" | "redact")
+            || kind == "gc" && (!is_kept_gc(event) || destroyed.contains(id.as_ref()))
+        {
             continue;
         }
         let action = event.action();
@@ -236,10 +238,10 @@ fn named(session: &Session, id: &str) -> Result<String> {
         .event()
         .map(|event| event.name().into_owned())
         .unwrap_or_default();
-    if matches!(kind.as_str(), "gc" | "repair") && session.live_events().contains(&index) {
+    if matches!(kind.as_str(), "gc" | "repair" | "redact") && session.live_events().contains(&index) {
         let why = match kind.as_str() {
-            "gc" => "only stored sessions have an archive",
-            _ => "a repair event cannot be undone",
+            "gc" => "only stored sessions have an archive".to_string(),
+            kind => format!("a {kind} event cannot be undone"),
         };
         return Err(Error::new(Kind::No, why));
     }

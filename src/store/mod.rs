@@ -10,7 +10,8 @@
 //! - `boundary` fills a session up to a limit, by what `counted` knows of it without reading it;
 //! - `foreign` is about files and directories that other systems keep;
 //! - `copies` keeps what other programs may delete;
-//! - `gc` makes cuts physical, `pieces` keeps what it took out, `fsck` looks for damage and mends it.
+//! - `gc` makes cuts physical, `pieces` keeps what it took out, `redact` replaces secrets for good, `fsck` looks for damage and
+//!   mends it.
 
 mod alias;
 mod append;
@@ -37,6 +38,7 @@ mod overviews;
 mod pending;
 mod pieces;
 mod reader;
+mod redact;
 mod rewrite;
 mod sessions;
 mod spare;
@@ -59,6 +61,7 @@ pub use memory::Memory;
 pub use names::Entry;
 pub use overviews::{Overviewed, Reading};
 pub use reader::LogReader;
+pub use redact::{Redacted, Redaction};
 pub use rewrite::{Rewrite, remove_file, rename_new, settle_file, write_atomically};
 pub use sessions::{EXACTLY, Sessions};
 pub use stage::{Batch, Staged};

@@ -28,15 +28,42 @@ pub(super) struct Run {
 /// A run as it is written. `members` begins with the type, an id and a time.
 pub(super) fn run(mut members: ObjectBuilder, bytes: &[u8]) -> Vec<u8> {
     members.raw("bytes", bytes.len().to_string());
-    let mut run = members.finish();
+    sealed(members.finish(), bytes)
+}
+
+fn sealed(mut run: Vec<u8>, bytes: &[u8]) -> Vec<u8> {
     let sum = format!(",\"sha256\":\"{}\"}}\n", summed(&run, bytes));
     run.pop();
     run.extend_from_slice(sum.as_bytes());
-    run.extend_from_slice(bytes);
-    if !run.ends_with(b"\n") {
-        run.push(b'\n');
+    ended(run, bytes)
+}
+
+/// The line of a run with its bytes.
+fn ended(mut line: Vec<u8>, bytes: &[u8]) -> Vec<u8> {
+    line.extend_from_slice(bytes);
+    if !line.ends_with(b"\n") {
+        line.push(b'\n');
     }
-    run
+    line
+}
+
+/// A run of a file with other bytes, of which the lines are as many, and if it is of the log with the first mark, with the
+/// second. One that is not sound has the checksum that it had.
+pub(super) fn again(file: &[u8], run: &Run, (old, new): (&str, &str), bytes: &[u8]) -> Vec<u8> {
+    let line = &file[run.line.clone()];
+    let length = bytes.len().to_string();
+    let log = json::member(line, "log").and_then(json::text);
+    let mark = (log.as_deref() == Some(old)).then(|| format!("\"{new}\""));
+    let mut changes = vec![("bytes", Some(length.as_bytes()))];
+    changes.extend(mark.as_ref().map(|mark| ("log", Some(mark.as_bytes()))));
+    if run.sound {
+        changes.push(("sha256", None));
+    }
+    match json::with_members(line, &changes) {
+        Ok(line) if run.sound => sealed(line, bytes),
+        Ok(line) => ended([&line[..], b"\n"].concat(), bytes),
+        Err(_) => file[run.line.start..run.end].to_vec(),
+    }
 }
 
 /// Length of `,"sha256":"…"}`.

@@ -16,7 +16,7 @@ const COPY: &str = ".copy";
 const PIECES: [&str; 2] = ["archive", "quarantine"];
 
 /// Everywhere beside its log that something of a session is kept.
-const KEPT: [&str; 3] = [PIECES[0], PIECES[1], TRASH];
+pub(super) const KEPT: [&str; 3] = [PIECES[0], PIECES[1], TRASH];
 
 /// A removed session: its id, when, and which of several removals in that second.
 type Entry = (String, String, u64);
@@ -197,7 +197,7 @@ impl Store {
     }
 
     /// What there is of a session in these folders, beside its log.
-    fn pieces(&self, id: &str, places: &[&str]) -> Result<Vec<(Directory, Vec<String>)>> {
+    pub(super) fn pieces(&self, id: &str, places: &[&str]) -> Result<Vec<(Directory, Vec<String>)>> {
         let mut found = Vec::new();
         for place in places {
             let Some(folder) = self.directory().inner(place)? else {

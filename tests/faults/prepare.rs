@@ -339,3 +339,26 @@ fn worked_lines() -> String {
     }
     lines
 }
+
+/// A secret, of no service that there is.
+pub const SECRET: &str = "glpat-mNKwz8T823VS9aNuUE2l";
+
+/// A session with a secret in its log, the archive and the trash.
+pub fn secret(place: &Place) {
+    chat(place);
+    place.sets_up(&["append", "chat", SECRET]);
+    place.sets_up(&["remove", "chat"]);
+    place.sets_up(&["new", "--id", "chat", "--title", SECRET]);
+    for text in [SECRET, "two?", SECRET] {
+        place.sets_up(&["append", "chat", text]);
+        place.sets_up(&["append", "chat", "-r", "assistant", "Yes."]);
+    }
+    place.sets_up(&["truncate", "chat", "--keep-last", "1"]);
+    place.sets_up(&["gc", "chat"]);
+}
+
+/// The same in a file of the user's.
+pub fn secret_file(place: &Place) {
+    chat(place);
+    place.write("work/native.jsonl", NATIVE.replace("Sunny.", SECRET));
+}

@@ -17,7 +17,7 @@ use super::place::Place;
 use super::prepare::{
     LONG, NATIVE, SCOPE, STREAM, aliased, answered, asked, blank, chat, continued, cut, damaged, file,
     folder, grown, grown_document, grown_elsewhere, grown_in_a_folder, keyed, packed, packed_and_cut, pair,
-    removed, replied, rolled, torn, twice, under_an_older_name, worked, worked_file,
+    removed, replied, rolled, secret, secret_file, torn, twice, under_an_older_name, worked, worked_file,
 };
 
 /// What may be found beside the old and the new state while a command is not acknowledged.
@@ -416,6 +416,24 @@ pub const OPERATIONS: &[Operation] = &[
         between: Between::Files,
         brings: ("work/native.jsonl.bak", "Weather?"),
         again: &[73],
+        ..BASE
+    },
+    Operation {
+        name: "redact",
+        prepare: secret,
+        arguments: &["redact", "chat"],
+        between: Between::Files,
+        brings: ("store/sessions/chat.jsonl", "\"type\":\"redact\""),
+        destroys: true,
+        ..BASE
+    },
+    Operation {
+        name: "redact -i",
+        prepare: secret_file,
+        arguments: &["redact", "-i", "native.jsonl"],
+        session: None,
+        brings: ("work/native.jsonl", "[REDACTED:gitlab-token:"),
+        destroys: true,
         ..BASE
     },
     Operation {

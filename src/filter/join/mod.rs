@@ -19,7 +19,7 @@ use events::{Fate, Fates, Names};
 use std::collections::{HashMap, HashSet};
 
 /// Events that are of one log or one place in a chain, and not of the conversation.
-const OF_ONE: [&str; 4] = ["link", "gc", "repair", "archive"];
+const OF_ONE: [&str; 5] = ["link", "gc", "repair", "redact", "archive"];
 
 /// Sessions that became one.
 #[derive(Debug, Default)]

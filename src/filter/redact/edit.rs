@@ -1,6 +1,6 @@
 //! What becomes of a place in a text.
 
-use super::kind::{Kind, Level, is_guessable};
+use super::kind::{Kind, Level};
 use std::ops::Range;
 
 /// A secret that was found.
@@ -12,17 +12,11 @@ pub struct Secret {
     pub level: Level,
     /// Bytes of the value.
     pub length: usize,
-    /// SHA-256 of the value, in hexadecimal digits.
-    pub sha256: String,
+    /// SHA-256 of the value, in hexadecimal digits. Of a value that can be guessed, it would confirm the guess: the hash under
+    /// the key, or none.
+    pub sha256: Option<String>,
     /// Its encodings, the outermost first: `json`, `percent`, `base64`.
     pub layers: Vec<&'static str>,
-}
-
-impl Secret {
-    /// Whether its value can be guessed, so that a hash of it would confirm a guess.
-    pub fn is_guessable(&self) -> bool {
-        is_guessable(self.kind)
-    }
 }
 
 /// A place in a text, and its replacement.

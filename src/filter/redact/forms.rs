@@ -205,7 +205,7 @@ fn headers(text: &str, found: &mut Vec<Hit>) {
 }
 
 /// Tokens without a prefix: of Discord, Telegram, Mailchimp, Terraform, and private keys of Bitcoin.
-pub fn words(text: &str, found: &mut Vec<Hit>) {
+fn words(text: &str, found: &mut Vec<Hit>) {
     let bytes = text.as_bytes();
     for (at, _) in text.match_indices(".atlasv1.") {
         let before = run(text, at, |byte| byte.is_ascii_alphanumeric()).start..at;

@@ -49,6 +49,9 @@ pub const BY_FORM: [Kind; 2] = ["telegram-bot-token", "terraform-token"];
 /// Personal data.
 pub const PERSONAL: [Kind; 6] = ["email", "phone", "ip-address", "home-path", "card-number", "iban"];
 
+/// Contents of messages that are no text, which are replaced on request.
+pub const MEDIA: [Kind; 3] = ["image", "audio", "file"];
+
 /// Names that the user gives.
 pub const NAME: Kind = "name";
 

@@ -1,29 +1,123 @@
-//! The marker that replaces a secret: `[REDACTED:github-token:1f0c93a2]`, equal for equal values in every file.
+//! The placeholder of a secret: `[REDACTED:github-token:1f0c93a2]`, equal for equal values in every file.
 
 use super::kind::{Kind, is_guessable};
+use crate::model::key::hex;
+use regex::Regex;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
 /// The key of hashes where the user gives none.
 const KEY: &[u8] = b"convo.redact/1";
 
+/// How every placeholder of the usual form begins.
+pub const BEGIN: &str = "[REDACTED:";
+
+/// Numbers of values that can be guessed, by first appearance.
+#[derive(Debug, Default)]
+pub struct Numbers {
+    of: HashMap<(Kind, String), usize>,
+    /// The last number of each kind.
+    last: HashMap<String, usize>,
+}
+
+impl Numbers {
+    /// Keeps the numbers of placeholders in this text for their values.
+    pub fn reserve(&mut self, text: &[u8]) {
+        for at in memchr::memmem::find_iter(text, BEGIN) {
+            let rest = &text[at + BEGIN.len()..];
+            let end = rest.iter().take(64).position(|byte| *byte == b']');
+            let placeholder = end.and_then(|end| std::str::from_utf8(&rest[..end]).ok());
+            let Some((kind, number)) = placeholder.and_then(|text| text.split_once(':')) else {
+                continue;
+            };
+            if let Some(number) = number.parse::<usize>().ok().filter(|_| number.len() < 8) {
+                let last = self.last.entry(kind.to_string()).or_default();
+                *last = number.max(*last);
+            }
+        }
+    }
+
+    fn of(&mut self, kind: Kind, value: &str) -> usize {
+        let last = self.last.entry(kind.to_string()).or_default();
+        *self.of.entry((kind, value.to_string())).or_insert_with(|| {
+            *last += 1;
+            *last
+        })
+    }
+}
+
+/// The form of placeholders.
+#[derive(Clone, Debug, Default)]
+pub struct Template(Option<(Vec<Piece>, Regex)>);
+
+#[derive(Clone, Debug)]
+enum Piece {
+    Text(String),
+    Kind,
+    Hash,
+}
+
+impl Template {
+    /// Reads a form: `%k` is the kind, `%h` the hash or the number, `%%` a percent sign. None for anything else behind a
+    /// percent sign, and for control characters.
+    pub fn read(text: &str) -> Option<Template> {
+        let mut pieces = Vec::new();
+        let mut pattern = String::from("^");
+        let mut chars = text.chars();
+        while let Some(c) = chars.next() {
+            let (piece, matched) = match c {
+                '%' => match chars.next()? {
+                    'k' => (Piece::Kind, "[a-z-]+".to_string()),
+                    'h' => (Piece::Hash, "(?:[0-9a-f]{8}|[0-9]+)".to_string()),
+                    '%' => (Piece::Text("%".to_string()), "%".to_string()),
+                    _ => return None,
+                },
+                c if c.is_control() => return None,
+                c => (Piece::Text(c.to_string()), regex::escape(&c.to_string())),
+            };
+            pieces.push(piece);
+            pattern.push_str(&matched);
+        }
+        let own = Regex::new(&format!("{pattern}$")).ok()?;
+        Some(Template(Some((pieces, own))))
+    }
+
+    fn fill(&self, kind: Kind, hash: &str) -> String {
+        let Some((pieces, _)) = &self.0 else {
+            return format!("{BEGIN}{kind}:{hash}]");
+        };
+        let text = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Kind => kind.to_string(),
+            Piece::Hash => hash.to_string(),
+        };
+        pieces.iter().map(text).collect()
+    }
+
+    /// Whether a value is a placeholder, and not to be replaced again.
+    pub fn is_mark(&self, value: &str) -> bool {
+        value.contains("[REDACTED") || self.0.as_ref().is_some_and(|(_, own)| own.is_match(value))
+    }
+}
+
 /// The placeholder of a value. Of a value that can be guessed, a hash without a secret key would confirm the guess: it gets a
 /// number by first appearance.
 pub fn mark(
+    template: &Template,
     key: Option<&[u8]>,
     kind: Kind,
     value: &str,
-    numbers: &mut HashMap<(Kind, String), usize>,
+    numbers: &mut Numbers,
 ) -> String {
     if key.is_none() && is_guessable(kind) {
-        let next = 1 + numbers.keys().filter(|(known, _)| *known == kind).count();
-        let number = *numbers.entry((kind, value.to_string())).or_insert(next);
-        return format!("[REDACTED:{kind}:{number}]");
+        return template.fill(kind, &numbers.of(kind, value).to_string());
     }
-    let message = [kind.as_bytes(), b"\0", value.as_bytes()].concat();
-    let hash = hmac(key.unwrap_or(KEY), &message);
-    let digits: String = hash[..4].iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("[REDACTED:{kind}:{digits}]")
+    template.fill(kind, &keyed(key.unwrap_or(KEY), kind, value)[..8])
+}
+
+/// The hash of a value under a key, in hexadecimal digits.
+pub fn keyed(key: &[u8], kind: Kind, value: &str) -> String {
+    hex(&hmac(key, &[kind.as_bytes(), b"\0", value.as_bytes()].concat()))
 }
 
 /// HMAC with SHA-256 (RFC 2104).
@@ -58,12 +152,25 @@ mod tests {
 
     #[test]
     fn values_that_can_be_guessed_are_numbered() {
-        let mut numbers = HashMap::new();
-        let mut of = |key: Option<&[u8]>, kind, value| mark(key, kind, value, &mut numbers);
+        let mut numbers = Numbers::default();
+        let mut of =
+            |key: Option<&[u8]>, kind, value| mark(&Template::default(), key, kind, value, &mut numbers);
         assert_eq!(of(None, "email", "a@b.de"), "[REDACTED:email:1]");
         assert_eq!(of(None, "email", "c@d.de"), "[REDACTED:email:2]");
         assert_eq!(of(None, "email", "a@b.de"), "[REDACTED:email:1]");
         assert!(of(Some(b"k"), "email", "a@b.de").len() > "[REDACTED:email:1]".len());
         assert_eq!(of(None, "jwt", "x"), of(None, "jwt", "x"));
+        numbers.reserve(b"x [REDACTED:email:7] [REDACTED:jwt:1f0c93a2] [REDACTED:email:");
+        assert_eq!(numbers.of("email", "e@f.de"), 8);
+    }
+
+    #[test]
+    fn a_form_has_kind_and_hash() {
+        let template = Template::read("<<%k/%h 100%%>>").unwrap();
+        let text = mark(&template, None, "password", "x", &mut Numbers::default());
+        assert_eq!(text, "<<password/1 100%>>");
+        assert!(template.is_mark(&text) && !template.is_mark("password/1"));
+        assert!(Template::read("%x").is_none() && Template::read("a%").is_none());
+        assert!(Template::read("a\nb").is_none() && Template::read("").is_some());
     }
 }

@@ -7,10 +7,13 @@ mod hit;
 mod kind;
 mod mapped;
 mod mark;
+mod media;
+mod options;
 mod personal;
 mod place;
 mod prefilter;
 mod proof;
+mod runs;
 mod shapes;
 #[cfg(test)]
 mod tests;
@@ -19,6 +22,8 @@ mod walk;
 
 pub use edit::Secret;
 pub use kind::{Kind, Level, PERSONAL};
+pub use mark::Template;
+pub use options::Options;
 
 use crate::format::base64;
 use crate::model::json::{Dialect, skip_space, value_end};
@@ -26,48 +31,18 @@ use crate::model::key::sha256;
 use edit::{Edit, apply};
 use hit::{Hit, settle};
 use mapped::Mapped;
-use std::collections::{HashMap, HashSet};
+use mark::Numbers;
 use std::ops::Range;
 use walk::{Placed, Walk};
+
+/// A byte order mark.
+const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Layers that are undone, one in the other.
 const LAYERS: usize = 6;
 
 /// Longer runs of Base64 are decoded only when they begin with text.
 const LONG_RUN: usize = 4096;
-
-/// The values to find, and their replacements.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The least certain findings that count: [`Level::Definite`] or [`Level::Likely`].
-    pub level: Level,
-    /// Kinds of personal data.
-    pub personal: Vec<Kind>,
-    /// Words to remove wherever they stand as words, in any case.
-    pub names: Vec<String>,
-    /// Only these kinds; none: all.
-    pub only: Vec<Kind>,
-    /// Not these kinds.
-    pub except: Vec<Kind>,
-    /// SHA-256 of values that may stay, in hexadecimal digits.
-    pub allowed: HashSet<String>,
-    /// The key of the hashes in placeholders, so that nobody can confirm a guess.
-    pub key: Option<Vec<u8>>,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            level: Level::Likely,
-            personal: Vec::new(),
-            names: Vec::new(),
-            only: Vec::new(),
-            except: Vec::new(),
-            allowed: HashSet::new(),
-            key: None,
-        }
-    }
-}
 
 /// Every kind of finding, sorted by name, each once.
 pub fn kinds() -> Vec<Kind> {
@@ -96,13 +71,14 @@ pub struct Outcome {
     pub bytes: Option<Vec<u8>>,
     /// The findings, in order.
     pub findings: Vec<Finding>,
+    /// Whether the bytes are not JSON.
+    pub is_text: bool,
 }
 
 /// The state of an input so far.
 #[derive(Debug, Default)]
 struct State {
-    /// Numbers of values that can be guessed, by first appearance.
-    numbers: HashMap<(Kind, String), usize>,
+    numbers: Numbers,
     /// Encrypted parts, which cannot be read.
     opaque: u64,
     /// Signed parts whose text would change.
@@ -125,7 +101,12 @@ impl Redactor {
         }
     }
 
-    /// Encrypted parts that were kept since nobody can read them.
+    /// Keeps the numbers of placeholders that are in this text for their values: a later run continues behind them.
+    pub fn reserve(&mut self, text: &[u8]) {
+        self.state.numbers.reserve(text);
+    }
+
+    /// Encrypted parts, which nobody can read.
     pub fn opaque(&self) -> u64 {
         self.state.opaque
     }
@@ -137,15 +118,25 @@ impl Redactor {
 
     /// Redacts one line, or a whole document. Bytes that are not JSON are text.
     pub fn redact(&mut self, bytes: &[u8]) -> Outcome {
+        let bom = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
         let mut scan = Scan {
             options: &self.options,
             state: &mut self.state,
             depth: 0,
         };
-        let placed = match std::str::from_utf8(bytes) {
-            Ok(text) if is_json(text) => Walk::new(text, &mut scan).run(),
-            _ => {
-                let mapped = Mapped::lossy(bytes);
+        let text = std::str::from_utf8(&bytes[bom..]).ok();
+        let json = text.filter(|text| is_json(text));
+        let is_text = json.is_none();
+        if scan.is_fast() && !scan.options.drop_media && text.is_some_and(|text| !prefilter::may_hold(text)) {
+            return Outcome {
+                is_text,
+                ..Outcome::default()
+            };
+        }
+        let mut placed = match json {
+            Some(text) => Walk::new(text, &mut scan).run(),
+            None => {
+                let mapped = Mapped::lossy(&bytes[bom..]);
                 let in_line = |edit: Edit| Placed {
                     pointer: String::new(),
                     start: edit.range.start,
@@ -159,7 +150,13 @@ impl Redactor {
             }
         };
         if placed.is_empty() {
-            return Outcome::default();
+            return Outcome {
+                is_text,
+                ..Outcome::default()
+            };
+        }
+        for Placed { edit, .. } in &mut placed {
+            edit.range = edit.range.start + bom..edit.range.end + bom;
         }
         let finding = |placed: &Placed| {
             let (pointer, range) = (placed.pointer.clone(), placed.start..placed.end);
@@ -175,6 +172,7 @@ impl Redactor {
         Outcome {
             bytes: Some(apply(bytes, &edits)),
             findings,
+            is_text,
         }
     }
 }
@@ -195,12 +193,14 @@ struct Scan<'s> {
 }
 
 impl Scan<'_> {
+    /// Whether the prefilter knows all that is searched for.
+    fn is_fast(&self) -> bool {
+        self.options.personal.is_empty() && self.options.names.is_empty()
+    }
+
     /// Whether a string, as it is written between its quotes, may hold a finding: decoding takes longer than this.
     fn may_hold(&self, raw: &str, name: Option<&str>) -> bool {
-        !self.options.personal.is_empty()
-            || !self.options.names.is_empty()
-            || name.is_some_and(prefilter::may_name)
-            || prefilter::may_hold(raw)
+        !self.is_fast() || name.is_some_and(prefilter::may_name) || prefilter::may_hold(raw)
     }
 
     /// The edits of a text, in order and apart.
@@ -263,24 +263,47 @@ impl Scan<'_> {
         let wanted = (hit.level <= options.level || hit.level == Level::Personal)
             && (options.only.is_empty() || options.only.contains(&hit.kind))
             && !options.except.contains(&hit.kind);
-        if !wanted || value.contains("[REDACTED") {
+        if !wanted || options.mark.is_mark(value) {
             return None;
         }
         let hash = sha256(value.as_bytes());
-        if options.allowed.contains(&hash) {
+        let keyed = options
+            .key
+            .as_deref()
+            .map(|key| mark::keyed(key, hit.kind, value));
+        let is_allowed = [Some(&hash), keyed.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|hash| options.allowed.contains(hash))
+            || options
+                .allowed_patterns
+                .iter()
+                .any(|pattern| pattern.is_match(value));
+        if is_allowed {
             return None;
         }
         Some(Edit {
-            text: mark::mark(options.key.as_deref(), hit.kind, value, &mut self.state.numbers),
+            text: self.mark(hit.kind, value),
             secrets: vec![Secret {
                 kind: hit.kind,
                 level: hit.level,
                 length: value.len(),
-                sha256: hash,
+                sha256: if kind::is_guessable(hit.kind) {
+                    keyed
+                } else {
+                    Some(hash)
+                },
                 layers: Vec::new(),
             }],
             range: hit.range,
         })
+    }
+
+    /// The placeholder of a value.
+    fn mark(&mut self, kind: Kind, value: &str) -> String {
+        let options = self.options;
+        let numbers = &mut self.state.numbers;
+        mark::mark(&options.mark, options.key.as_deref(), kind, value, numbers)
     }
 
     fn names(&self, text: &str, hits: &mut Vec<Hit>) {

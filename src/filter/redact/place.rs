@@ -118,6 +118,13 @@ pub fn find(text: &str, found: &mut Vec<Hit>) {
     }
 }
 
+/// Whether a word of a text may stand in front of a secret.
+pub fn may_lead(text: &str, start: usize, end: usize, is_password: bool) -> bool {
+    value(text, start, end).is_some_and(|(value, quoted)| {
+        judge(text, value, quoted, is_password, name(text, start, end)).is_some()
+    })
+}
+
 /// The meaning of a member of an object, by its name and its whole text.
 pub fn member(name: &str, text: &str) -> Option<Hit> {
     let word = searcher()?.find_iter(name).last()?;

@@ -1,75 +1,267 @@
-//! Whether a text may hold a secret at all: most lines do not, and need not be decoded.
+//! Whether a text may hold a secret at all: most lines do not, and need not be decoded. One automaton finds prefixes, words
+//! and signs in the encoded text; what is around them decides.
 
-use super::{forms, place, shapes};
-use aho_corasick::AhoCorasick;
+use super::mapped::Mapped;
+use super::runs::has_run;
+use super::{place, shapes};
+use crate::format::base64;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::sync::OnceLock;
 
-/// Characters that the finders look for beside prefixes and words.
-const OTHERS: [&str; 8] = [
-    "-----BEGIN ",
-    "eyJ",
-    "://",
-    "Bearer ",
-    "Basic ",
-    "ookie:",
-    "%",
-    "\\u",
+/// How much of a text around a word is decoded.
+const BEFORE: usize = 64;
+const BEHIND: usize = 2048;
+
+/// What a pattern is.
+#[derive(Clone, Copy, Debug)]
+enum Sign {
+    /// The prefix of this number.
+    Prefix(usize),
+    /// A word in front of a password, or else of a key.
+    Word(bool),
+    Bearer,
+    Basic,
+    Cookie,
+    Address,
+    Percent,
+    Unicode,
+    WebToken,
+    PrivateKey,
+    Telegram,
+    Mailchimp,
+    /// A secret or an encrypted part as it is, or an escape that hides anything.
+    Always,
+}
+
+const SIGNS: [(&str, Sign); 18] = [
+    ("bearer ", Sign::Bearer),
+    ("basic ", Sign::Basic),
+    ("cookie:", Sign::Cookie),
+    ("://", Sign::Address),
+    ("%", Sign::Percent),
+    ("\\u00", Sign::Unicode),
+    ("eyJ", Sign::WebToken),
+    ("-----BEGIN ", Sign::PrivateKey),
+    (":AA", Sign::Telegram),
+    ("-us", Sign::Mailchimp),
+    (".atlasv1.", Sign::Always),
+    ("\\/", Sign::Always),
+    ("\u{1b}", Sign::Always),
+    ("encrypted_content", Sign::Always),
+    ("reasoning_opaque", Sign::Always),
+    ("redacted_thinking", Sign::Always),
+    ("reasoning.encrypted", Sign::Always),
+    ("\\u001b", Sign::Always),
 ];
 
-/// Fewest characters of the Base64 form of a prefix.
-const LEAST: usize = 4;
-
-fn exact() -> Option<&'static AhoCorasick> {
-    static EXACT: OnceLock<Option<AhoCorasick>> = OnceLock::new();
-    let build = || {
-        let own = shapes::prefixes().chain(OTHERS).map(str::to_string);
-        let encoded = shapes::prefixes().flat_map(encoded);
-        AhoCorasick::new(own.chain(encoded)).ok()
-    };
-    EXACT.get_or_init(build).as_ref()
+struct Searcher {
+    automaton: AhoCorasick,
+    /// Of each pattern.
+    signs: Vec<(String, Sign)>,
 }
 
-fn words() -> Option<&'static AhoCorasick> {
-    static WORDS: OnceLock<Option<AhoCorasick>> = OnceLock::new();
+fn searcher() -> Option<&'static Searcher> {
+    static SEARCHER: OnceLock<Option<Searcher>> = OnceLock::new();
     let build = || {
-        AhoCorasick::builder()
+        let prefixes = shapes::prefixes().enumerate();
+        let prefixes = prefixes.map(|(nth, prefix)| (prefix.to_string(), Sign::Prefix(nth)));
+        let passwords = place::PASSWORDS.iter().map(|word| (*word, true));
+        let words = passwords.chain(place::SECRETS.iter().map(|word| (*word, false)));
+        let words =
+            words.flat_map(|(word, chosen)| written(word).map(move |word| (word, Sign::Word(chosen))));
+        let signs = SIGNS.iter().map(|(text, sign)| (text.to_string(), *sign));
+        let signs: Vec<(String, Sign)> = prefixes.chain(words).chain(signs).collect();
+        let automaton = AhoCorasick::builder()
             .ascii_case_insensitive(true)
-            .build(
-                place::PASSWORDS
-                    .iter()
-                    .chain(&place::SECRETS)
-                    .chain(&["bearer ", "basic "]),
-            )
-            .ok()
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(signs.iter().map(|(text, _)| text));
+        Some(Searcher {
+            automaton: automaton.ok()?,
+            signs,
+        })
     };
-    WORDS.get_or_init(build).as_ref()
+    SEARCHER.get_or_init(build).as_ref()
 }
 
-/// Whether a JSON string may hold a secret, from its encoded text between the quotes.
-pub fn may_hold(raw: &str) -> bool {
-    let mut found = Vec::new();
-    exact().is_none_or(|exact| exact.is_match(raw)) || words().is_none_or(|words| words.is_match(raw)) || {
-        forms::words(raw, &mut found);
-        !found.is_empty()
-    }
+/// A word as it is and, if it is not ASCII, with escapes as JSON has them, also within a string in a string.
+fn written(word: &str) -> impl Iterator<Item = String> {
+    let escaped = |backslash: &str| -> String {
+        let mut units = [0; 2];
+        let escape = |c: char| match c.is_ascii() {
+            true => c.to_string(),
+            false => c
+                .encode_utf16(&mut units)
+                .iter()
+                .map(|unit| format!("{backslash}u{unit:04x}"))
+                .collect(),
+        };
+        word.chars().map(escape).collect()
+    };
+    let mut forms = vec![word.to_string(), escaped("\\"), escaped("\\\\")];
+    forms.dedup();
+    forms.into_iter()
+}
+
+/// Whether a text may hold a secret, as it is or as it is written in JSON.
+pub fn may_hold(text: &str) -> bool {
+    let Some(searcher) = searcher() else {
+        return true;
+    };
+    let mut percent = 0;
+    let may = |found: aho_corasick::Match| {
+        let (sign, start, end) = (&searcher.signs[found.pattern()], found.start(), found.end());
+        match sign.1 {
+            // Percent-encoded runs are looked at once.
+            Sign::Percent if start < percent => false,
+            Sign::Percent => {
+                let (holds, end) = percent_encoded(text, start);
+                percent = end;
+                holds
+            }
+            kind => leads(text, start, end, &sign.0, kind),
+        }
+    };
+    searcher.automaton.find_overlapping_iter(text).any(may) || has_run(text.as_bytes())
 }
 
 /// Whether the name of a member marks its value as a secret.
 pub fn may_name(name: &str) -> bool {
-    words().is_none_or(|words| words.is_match(name))
+    searcher().is_none_or(|searcher| {
+        let is_word = |found: aho_corasick::Match| matches!(searcher.signs[found.pattern()].1, Sign::Word(_));
+        searcher.automaton.find_overlapping_iter(name).any(is_word)
+    })
 }
 
-/// What every Base64 text has that holds a prefix, at each of the three offsets.
-fn encoded(prefix: &str) -> Vec<String> {
-    let form = |offset: usize| {
-        let padded = [&[0u8; 2][..offset], prefix.as_bytes()].concat();
-        let style = crate::format::base64::Style::PLAIN;
-        let digits = crate::format::base64::encode(&padded, &style);
-        // Digits that depend on the characters before or after the prefix.
-        let first = [0, 2, 3][offset];
-        let last = padded.len() * 8 / 6;
-        let digits = String::from_utf8_lossy(digits.get(first..last).unwrap_or_default()).into_owned();
-        (digits.len() >= LEAST).then_some(digits)
+/// Whether a pattern at this place may be that of a secret.
+fn leads(text: &str, start: usize, end: usize, pattern: &str, sign: Sign) -> bool {
+    let bytes = text.as_bytes();
+    let rest = &bytes[end..];
+    let is_exact = || bytes[start..end] == *pattern.as_bytes();
+    let run = |has: fn(&u8) -> bool| rest.iter().take_while(|byte| has(byte)).count();
+    match sign {
+        Sign::Prefix(nth) => is_exact() && shapes::may_fit(nth, rest),
+        Sign::Word(is_password) => word(text, start, end, is_password),
+        Sign::Bearer => run(is_token) >= 20,
+        Sign::Basic => run(is_token) >= 8 && is_pair(&rest[..run(is_token)]),
+        Sign::Cookie => rest.iter().take(BEHIND).any(|byte| *byte == b'='),
+        Sign::Address => {
+            let address = &rest[..run(|byte| !byte.is_ascii_whitespace() && !b"\"'<>`\\".contains(byte))];
+            let colon = memchr::memchr2(b':', b'/', address).filter(|at| address[*at] == b':');
+            let has_password = colon.is_some_and(|colon| address[colon..].contains(&b'@'));
+            has_password || memchr::memmem::find(address, b"sig=").is_some()
+        }
+        // A character that may be part of a secret, or a sign in front of one.
+        Sign::Unicode => rest
+            .get(..2)
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok())
+            .is_some_and(|byte| byte.is_ascii_alphanumeric() || b"-_=:./+@".contains(&byte)),
+        Sign::WebToken => {
+            let first = run(is_word_byte);
+            is_exact() && rest.get(first) == Some(&b'.') && rest.len() > first + 20
+        }
+        Sign::PrivateKey => memchr::memmem::find(&rest[..rest.len().min(60)], b"PRIVATE").is_some(),
+        Sign::Telegram => {
+            is_exact() && run(is_word_byte) >= 33 && start > 0 && bytes[start - 1].is_ascii_digit()
+        }
+        Sign::Mailchimp => {
+            let hex = bytes[..start]
+                .iter()
+                .rev()
+                .take_while(|byte| byte.is_ascii_hexdigit());
+            is_exact() && rest.first().is_some_and(u8::is_ascii_digit) && hex.count() >= 32
+        }
+        Sign::Percent | Sign::Always => true,
+    }
+}
+
+fn is_word_byte(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_".contains(byte)
+}
+
+fn is_token(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~+/=\\".contains(byte)
+}
+
+/// Whether Base64 is a name and a password.
+fn is_pair(token: &[u8]) -> bool {
+    token.contains(&b'\\') || base64::decode(token).is_some_and(|(_, pair)| pair.contains(&b':'))
+}
+
+/// Whether a percent-encoded run may hold a secret, and where it ends.
+fn percent_encoded(text: &str, at: usize) -> (bool, usize) {
+    let bytes = text.as_bytes();
+    let is_hex = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_hexdigit);
+    if !is_hex(bytes.get(at + 1)) || !is_hex(bytes.get(at + 2)) {
+        return (false, at + 1);
+    }
+    let ends = |byte: &&u8| byte.is_ascii_whitespace() || b"\"'<>&?=;|()\\".contains(byte);
+    let start = at - bytes[..at].iter().rev().take_while(|byte| !ends(byte)).count();
+    let end = at + bytes[at..].iter().take_while(|byte| !ends(byte)).count();
+    let decoded = Mapped::percent(&text[start..end]);
+    (decoded.is_some_and(|decoded| may_hold(&decoded.text)), end)
+}
+
+/// Whether a word is followed by a sign and a value.
+fn word(text: &str, start: usize, end: usize, is_password: bool) -> bool {
+    let bytes = text.as_bytes();
+    let tail = bytes[end..]
+        .iter()
+        .take(48)
+        .take_while(|byte| is_word_byte(byte))
+        .count();
+    let name = &text[end..end + tail];
+    if name.starts_with(|c: char| c.is_ascii_lowercase()) {
+        let ends = ["key", "token", "value", "secret"];
+        return ends.iter().any(|end| {
+            name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_')
+                .eq_ignore_ascii_case(end)
+        });
+    }
+    let mut at = end + tail;
+    let mut has_sign = false;
+    while let Some(byte) = bytes.get(at) {
+        let is_escape = bytes[at - 1] == b'\\' && b"tnru".contains(byte);
+        has_sign = b"=:\xef".contains(byte) || is_escape && *byte == b'u';
+        if has_sign || !is_escape && !b"\"'\\]*` \t".contains(byte) {
+            break;
+        }
+        at += 1;
+    }
+    let before = bytes[..start]
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-');
+    let may_be_flag = || {
+        before.count() >= 2 || text[start..end].ends_with(" -p") || text[..start].trim_end().ends_with("with")
     };
-    (0..3).filter_map(form).collect()
+    if !has_sign && !may_be_flag() {
+        return false;
+    }
+    let from = boundary(text, start.saturating_sub(BEFORE));
+    let to = boundary(text, end + BEHIND);
+    if place::may_lead(&text[from..to], start - from, end - from, is_password) {
+        return true;
+    }
+    let (mut head, mut rest) = (text[from..start].to_string(), text[end..to].to_string());
+    for _ in 0..3 {
+        if !head.contains('\\') && !rest.contains('\\') {
+            return false;
+        }
+        (head, rest) = (Mapped::json(&head).text, Mapped::json(&rest).text);
+        let joined = [&head, &text[start..end], &rest].concat();
+        if place::may_lead(&joined, head.len(), head.len() + end - start, is_password) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The last boundary of characters up to here.
+fn boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }

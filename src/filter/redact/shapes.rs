@@ -157,6 +157,34 @@ pub fn prefixes() -> impl Iterator<Item = &'static str> {
     SHAPES.iter().flat_map(|shape| shape.prefixes.iter().copied())
 }
 
+/// The shape of each prefix, in the order of [`prefixes`].
+fn shapes() -> impl Iterator<Item = &'static Shape> {
+    let of = |shape: &'static Shape| shape.prefixes.iter().map(move |_| shape);
+    SHAPES.iter().flat_map(of)
+}
+
+/// Whether what is behind a prefix, of which this is the number, may have its shape. Encoded text may have backslashes.
+pub fn may_fit(nth: usize, behind: &[u8]) -> bool {
+    let Some(shape) = shapes().nth(nth) else {
+        return true;
+    };
+    let mut rest = behind;
+    shape.pieces.iter().all(|piece| match *piece {
+        Of(set, least, most) => {
+            let has = |byte: &u8| set.has(*byte) || *byte == b'\\' && set.has(b'/');
+            let run = rest.iter().take(most).take_while(|byte| has(byte)).count();
+            rest = &rest[run..];
+            run >= least
+        }
+        // Further parts follow a part of a fixed length.
+        Is(text) => {
+            let is = rest.starts_with(text.as_bytes());
+            rest = &rest[text.len().min(rest.len())..];
+            is
+        }
+    })
+}
+
 struct Searcher {
     automaton: AhoCorasick,
     /// The shape of each pattern.
@@ -166,13 +194,12 @@ struct Searcher {
 fn searcher() -> Option<&'static Searcher> {
     static SEARCHER: OnceLock<Option<Searcher>> = OnceLock::new();
     let build = || {
-        let of = |shape: &'static Shape| shape.prefixes.iter().map(move |_| shape);
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .build(prefixes());
         Some(Searcher {
             automaton: automaton.ok()?,
-            shapes: SHAPES.iter().flat_map(of).collect(),
+            shapes: shapes().collect(),
         })
     };
     SEARCHER.get_or_init(build).as_ref()

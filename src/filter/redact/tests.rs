@@ -1,4 +1,5 @@
 use super::*;
+use std::collections::HashSet;
 
 const GITHUB: &str = "ghs_gd23eOp1ARVjVEeNJPXGyijpXUwIL81bDYjN";
 
@@ -26,7 +27,7 @@ fn what_is_no_secret_keeps_its_bytes() {
         "AKIAIOSFODNN7EXAMPLE",
     ] {
         let outcome = Redactor::default().redact(line.as_bytes());
-        assert_eq!(outcome, Outcome::default(), "{line}");
+        assert_eq!((outcome.bytes, outcome.findings), (None, Vec::new()), "{line}");
     }
 }
 
@@ -153,4 +154,180 @@ fn a_damaged_line_is_text_and_keeps_its_other_bytes() {
     let outcome = Redactor::default().redact(&line);
     let after = outcome.bytes.unwrap();
     assert!(after.starts_with(b"{\"content\": \"\xff [REDACTED:github-token:") && after.ends_with(b"] \xfe"));
+}
+
+/// One line, redacted by these options.
+fn by(options: Options, line: &str) -> (String, Redactor) {
+    let mut redactor = Redactor::new(options);
+    let outcome = redactor.redact(line.as_bytes());
+    let bytes = outcome.bytes.unwrap_or(line.into());
+    (String::from_utf8(bytes).unwrap(), redactor)
+}
+
+#[test]
+fn images_and_files_are_replaced_on_request() {
+    let data = "iVBORw0KGgo".to_string() + &"A".repeat(80);
+    let options = || Options {
+        drop_media: true,
+        ..Options::default()
+    };
+    let text = |line: &str| {
+        assert_eq!(redact(line).0, line, "kept by default");
+        let after = by(options(), line).0;
+        assert!(!after.contains(&data), "{after}");
+        assert_eq!(by(options(), &after).0, after);
+        let start = after.find("[REDACTED:image:").unwrap();
+        after.replace(&after[start..start + 25], "MARK")
+    };
+    for (part, expected) in [
+        (
+            format!(r#"{{"type":"image_url","image_url":{{"url":"data:image/png;base64,{data}"}}}}"#),
+            r#"{"type":"text","text":"MARK"}"#,
+        ),
+        (
+            format!(
+                r#"{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{data}"}}}}"#
+            ),
+            r#"{"type":"text","text":"MARK"}"#,
+        ),
+        (
+            format!(r#"{{"type":"input_image","image_url":"data:image/png;base64,{data}"}}"#),
+            r#"{"type":"input_text","text":"MARK"}"#,
+        ),
+        (
+            format!(r#"{{"inlineData":{{"mimeType":"image/png","data":"{data}"}}}}"#),
+            r#"{"text":"MARK"}"#,
+        ),
+        // Others refer to it.
+        (
+            format!(r#"{{"id":"prt_1","type":"file","url":"data:image/png;base64,{data}"}}"#),
+            r#"{"id":"prt_1","type":"file","url":"MARK"}"#,
+        ),
+    ] {
+        let line = |part: &str| format!(r#"{{"content":[{{"type":"text","text":"a"}},{part}]}}"#);
+        assert_eq!(text(&line(&part)), line(expected));
+    }
+}
+
+#[test]
+fn encrypted_parts_are_counted_or_dropped() {
+    let parts = r#"{"content":[{"type":"redacted_thinking","data":"RW1wdHk"},{"type":"text","text":"a"}]}"#;
+    let member = r#"{"payload":{"type":"reasoning","summary":[],"encrypted_content":"gAAAA"}}"#;
+    for (line, expected) in [
+        (parts, r#"{"content":[{"type":"text","text":"a"}]}"#),
+        (
+            member,
+            r#"{"payload":{"type":"reasoning","summary":[],"encrypted_content":null}}"#,
+        ),
+    ] {
+        let (after, kept) = by(Options::default(), line);
+        assert_eq!((after.as_str(), kept.opaque()), (line, 1));
+        let drop_opaque = Options {
+            drop_opaque: true,
+            ..Options::default()
+        };
+        let (after, dropped) = by(drop_opaque, line);
+        assert_eq!((after.as_str(), dropped.opaque()), (expected, 1));
+    }
+}
+
+#[test]
+fn a_signed_call_loses_its_signature_and_not_its_result() {
+    let line = format!(
+        r#"{{"parts":[{{"functionCall":{{"id":"c1","args":{{"q":"{GITHUB}"}}}},"thoughtSignature":"c2lnbmVk"}}]}}"#
+    );
+    let (after, redactor) = by(Options::default(), &line);
+    assert_eq!(redactor.signed(), 1);
+    assert!(
+        after.contains(r#""id":"c1""#) && after.ends_with(r#""thoughtSignature":""}]}"#),
+        "{after}"
+    );
+}
+
+#[test]
+fn a_byte_order_mark_hides_nothing() {
+    let line = format!("\u{feff}{{\"id\":\"{GITHUB}\",\"content\":\"{GITHUB}\"}}");
+    let outcome = Redactor::default().redact(line.as_bytes());
+    assert_eq!(outcome.findings.len(), 1, "ids are kept");
+    assert!(
+        !outcome.is_text
+            && outcome
+                .bytes
+                .unwrap()
+                .starts_with("\u{feff}{\"id\":\"ghs".as_bytes())
+    );
+}
+
+#[test]
+fn placeholders_of_an_earlier_run_keep_their_numbers() {
+    let text = "password: \"[REDACTED:password:1]\" password: \"Saddle59!ptkB\"";
+    let mut redactor = Redactor::default();
+    redactor.reserve(text.as_bytes());
+    let after = redactor.redact(text.as_bytes()).bytes.unwrap();
+    assert!(after.ends_with(b"\"[REDACTED:password:2]\""));
+}
+
+#[test]
+fn a_value_that_matches_an_allowed_pattern_is_kept() {
+    let options = Options {
+        allowed_patterns: vec![regex::Regex::new("^ghs_gd").unwrap()],
+        ..Options::default()
+    };
+    assert_eq!(by(options, GITHUB).0, GITHUB);
+    let options = Options {
+        mark: Template::read("<%k>").unwrap(),
+        ..Options::default()
+    };
+    assert_eq!(by(options, GITHUB).0, "<github-token>");
+}
+
+/// The lines of the shared fixtures, where they are, and values in different places.
+fn samples() -> Vec<String> {
+    let mut samples: Vec<String> = [
+        "password: \"Saddle59!ptkB\"",
+        "contrase\u{f1}a = 'Saddle59!ptkB'",
+        "mysql -u root --password Saddle59!ptkB",
+        "postgres://ann:Saddle59!ptkB@db.example/x",
+        "curl -H 'Authorization: Basic YW5uOlNhZGRsZTU5IXB0a0I='",
+        "{\"api_key\": \"4e608fd77793f950c85cec2e1795a310\"}",
+        "{\"tokenvalue\":\"4e608fd77793f950c85cec2e1795a310\"}",
+    ]
+    .map(str::to_string)
+    .to_vec();
+    samples.push(format!("a {GITHUB} b"));
+    samples.push(samples.join("\n"));
+    for text in samples.clone() {
+        let string = serde_json::Value::from(text.as_str()).to_string();
+        let mut ascii = String::new();
+        for c in string.chars() {
+            match c.is_ascii() {
+                true => ascii.push(c),
+                false => ascii.push_str(&format!("\\u{:04x}", u32::from(c))),
+            }
+        }
+        samples.push(format!("{{\"content\":{ascii}}}"));
+        samples.push(serde_json::json!({"arguments": format!("{{\"content\":{ascii}}}")}).to_string());
+        samples.push(String::from_utf8(base64::encode(text.as_bytes(), &base64::Style::PLAIN)).unwrap());
+    }
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/fixtures/redact");
+    for file in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let text = std::fs::read_to_string(file.path()).unwrap();
+        samples.extend(text.lines().filter(|_| text.starts_with('{')).map(str::to_string));
+    }
+    samples
+}
+
+#[test]
+fn the_prefilter_hides_no_secret() {
+    let slow = Options {
+        names: vec!["a name of nobody".to_string()],
+        ..Options::default()
+    };
+    let mut found = 0;
+    for line in samples() {
+        let expected = Redactor::new(slow.clone()).redact(line.as_bytes());
+        found += expected.findings.len();
+        assert_eq!(Redactor::default().redact(line.as_bytes()), expected, "{line}");
+    }
+    assert!(found > 30, "{found}");
 }

@@ -1,10 +1,13 @@
 //! Every string of a JSON text, with the path to it.
 
 use super::Scan;
-use super::edit::Edit;
+use super::edit::{Edit, Secret};
+use super::kind::{Level, MEDIA};
 use super::mapped::Mapped;
+use super::media;
 use super::place;
 use crate::model::json::{Dialect, skip_space, value_end};
+use crate::model::key::sha256;
 use std::ops::Range;
 
 /// Deeper values are scanned as text.
@@ -39,6 +42,12 @@ const KEPT: [&str; 22] = [
 /// Members that hold what only the provider can read.
 const OPAQUE: [&str; 3] = ["encrypted_content", "reasoning_opaque", "redacted_thinking"];
 
+/// Types of parts that do.
+const OPAQUE_TYPES: [&str; 2] = ["redacted_thinking", "reasoning.encrypted"];
+
+/// Members of a tool call: its results refer to it.
+const CALL: [&str; 4] = ["functionCall", "function_call", "arguments", "input"];
+
 /// Members that sign the text beside them.
 const SIGNATURES: [&str; 3] = ["signature", "thoughtSignature", "thought_signature"];
 
@@ -66,6 +75,33 @@ struct Left {
     range: Range<usize>,
     /// Its text changes and it is signed.
     drop: bool,
+}
+
+/// Members of an object that decide about it.
+#[derive(Default)]
+struct About<'t> {
+    kind: Option<&'t str>,
+    signature: Option<Range<usize>>,
+    has_id: bool,
+    is_call: bool,
+    is_inline: bool,
+}
+
+impl<'t> About<'t> {
+    fn member(&mut self, name: &str, text: &'t str, value: &Range<usize>) {
+        let string = text[value.clone()]
+            .strip_prefix('"')
+            .and_then(|text| text.strip_suffix('"'));
+        match name {
+            "type" => self.kind = string,
+            "id" => self.has_id = true,
+            "inlineData" | "inline_data" => self.is_inline = true,
+            _ if SIGNATURES.contains(&name) && string.is_some_and(|text| !text.is_empty()) => {
+                self.signature = Some(value.clone());
+            }
+            _ => self.is_call |= CALL.contains(&name),
+        }
+    }
 }
 
 impl<'t, 'w, 's> Walk<'t, 'w, 's> {
@@ -142,11 +178,29 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
 
     fn string(&mut self, start: usize, end: usize, name: Option<&str>) {
         let raw = &self.text[start + 1..end - 1];
-        if name.is_some_and(|name| KEPT.contains(&name)) {
-            if name.is_some_and(|name| OPAQUE.contains(&name)) && !raw.is_empty() {
-                self.scan.state.opaque += 1;
+        if name.is_some_and(|name| OPAQUE.contains(&name)) && !raw.is_empty() {
+            self.scan.state.opaque += 1;
+            if self.scan.options.drop_opaque {
+                self.replace(start..end, "null".to_string(), Vec::new());
             }
             return;
+        }
+        if name.is_some_and(|name| KEPT.contains(&name)) {
+            return;
+        }
+        if self.scan.options.drop_media
+            && let Some(kind) = media::kind(raw, name)
+        {
+            let mark = self.scan.mark(kind, raw);
+            let secret = Secret {
+                kind,
+                level: Level::Personal,
+                length: raw.len(),
+                sha256: Some(sha256(raw.as_bytes())),
+                layers: Vec::new(),
+            };
+            let text = serde_json::Value::from(mark).to_string();
+            return self.replace(start..end, text, vec![secret]);
         }
         if !self.scan.may_hold(raw, name) {
             return;
@@ -174,6 +228,16 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
         }
     }
 
+    /// Replaces a whole value.
+    fn replace(&mut self, range: Range<usize>, text: String, secrets: Vec<Secret>) {
+        self.found.push(Placed {
+            pointer: self.pointer.clone(),
+            start: 0,
+            end: range.len().saturating_sub(2),
+            edit: Edit { range, text, secrets },
+        });
+    }
+
     fn place(&mut self, edits: Vec<Edit>, source: impl Fn(&Range<usize>) -> Range<usize>) {
         let pointer = self.pointer.clone();
         self.found.extend(edits.into_iter().map(|edit| Placed {
@@ -190,7 +254,7 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
     fn object(&mut self, start: usize, depth: usize) -> Left {
         let before = self.found.len();
         let is_element = std::mem::take(&mut self.is_element);
-        let mut signature = None;
+        let mut about = About::default();
         let mut at = skip_space(self.text.as_bytes(), start + 1);
         while self.byte(at) == b'"' {
             let end = self.string_end(at);
@@ -203,45 +267,56 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
             self.pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
             let left = self.value(value, Some(&name), depth + 1);
             self.pointer.truncate(length);
-            if SIGNATURES.contains(&name.as_str()) && left.range.len() > 2 && self.byte(value) == b'"' {
-                signature = Some(left.range.clone());
-            }
+            about.member(&name, self.text, &left.range);
             at = skip_space(self.text.as_bytes(), left.range.end);
             if self.byte(at) != b',' {
                 break;
             }
             at = skip_space(self.text.as_bytes(), at + 1);
         }
-        let end = at + 1;
-        let changed = self.found.len() > before;
-        if let Some(signature) = signature.filter(|_| changed) {
-            self.scan.state.signed += 1;
-            // Outside of a list the part cannot go: without its signature it is a text that nobody signed.
-            if !is_element {
-                self.found.push(Placed {
-                    pointer: self.pointer.clone(),
-                    start: 0,
-                    end: 0,
-                    edit: Edit {
-                        range: signature,
-                        text: "\"\"".to_string(),
-                        secrets: Vec::new(),
-                    },
-                });
-                return Left {
-                    range: start..end,
-                    drop: false,
-                };
+        let range = start..at + 1;
+        let drop = self.settle(&range, before, is_element, about);
+        Left { range, drop }
+    }
+
+    /// Settles an object with its findings, which begin at `before`; whether it is dropped from its list.
+    fn settle(&mut self, range: &Range<usize>, before: usize, is_element: bool, about: About<'_>) -> bool {
+        if about.kind.is_some_and(|kind| OPAQUE_TYPES.contains(&kind)) {
+            self.found.truncate(before);
+            self.scan.state.opaque += 1;
+            return is_element && self.scan.options.drop_opaque;
+        }
+        let secrets = |placed: &Placed| placed.edit.secrets.clone();
+        let found: Vec<Secret> = self.found[before..].iter().flat_map(secrets).collect();
+        if let Some(secret) = found
+            .iter()
+            .find(|secret| is_element && MEDIA.contains(&secret.kind))
+        {
+            let is_media = |placed: &&Placed| placed.edit.secrets.iter().any(|one| one.kind == secret.kind);
+            let first = self.found[before..].iter().find(is_media);
+            let mark = first.and_then(|placed| serde_json::from_str::<String>(&placed.edit.text).ok());
+            let part = media::text_part(
+                about.kind,
+                about.has_id,
+                about.is_inline,
+                &mark.unwrap_or_default(),
+            );
+            if let (Some(part), None) = (part, &about.signature) {
+                self.found.truncate(before);
+                self.replace(range.clone(), part, found);
+                return false;
             }
-            return Left {
-                range: start..end,
-                drop: true,
-            };
         }
-        Left {
-            range: start..end,
-            drop: false,
+        let Some(signature) = about.signature.filter(|_| !found.is_empty()) else {
+            return false;
+        };
+        self.scan.state.signed += 1;
+        if is_element && !about.is_call {
+            return true;
         }
+        // Outside of a list the part cannot be dropped, and a call has results: it loses its signature.
+        self.replace(signature, "\"\"".to_string(), Vec::new());
+        false
     }
 
     fn array(&mut self, start: usize, depth: usize) -> Left {

@@ -116,7 +116,16 @@ fn stays(source: &Session, index: usize) -> bool {
             let name = record.event().map(|event| event.name()).unwrap_or_default();
             !matches!(
                 name.as_ref(),
-                "truncate" | "compact" | "summary" | "restore" | "meta" | "link" | "split" | "gc" | "repair"
+                "truncate"
+                    | "compact"
+                    | "summary"
+                    | "restore"
+                    | "meta"
+                    | "link"
+                    | "split"
+                    | "gc"
+                    | "repair"
+                    | "redact"
             )
         }
     }

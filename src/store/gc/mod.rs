@@ -78,7 +78,7 @@ fn unsure(error: Error) -> Error {
 
 /// By which the runs of a log are known from those of another session that had its id before: the beginning of the
 /// SHA-256 of its first line.
-fn known_by(session: &Session) -> String {
+pub(super) fn known_by(session: &Session) -> String {
     let first = if session.is_empty() {
         &[][..]
     } else {
@@ -205,7 +205,12 @@ impl Store {
 
     /// Takes runs off the archive's end that the log knows nothing of, or has taken back: those of a gc or a restore
     /// that was cut off, whose lines are in the log. The last one may be cut off itself.
-    fn settle_archive(&self, held: &Held<'_>, session: &Session, archive: &Directory) -> Result<()> {
+    pub(super) fn settle_archive(
+        &self,
+        held: &Held<'_>,
+        session: &Session,
+        archive: &Directory,
+    ) -> Result<()> {
         let file = pieces::read(archive, &held.name)?;
         let mut length = file.len();
         let whole = pieces::runs(&file).last().map_or(0, |run| run.end);

@@ -236,7 +236,7 @@ const ADOPTED: [&str; 7] = [
 ];
 
 /// Other events that reports name.
-const OF_ONE_LOG: [&str; 5] = ["link", "split", "gc", "repair", "archive"];
+const OF_ONE_LOG: [&str; 6] = ["link", "split", "gc", "repair", "redact", "archive"];
 
 /// Lines that are not taken.
 #[derive(Default)]

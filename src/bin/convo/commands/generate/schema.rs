@@ -199,6 +199,10 @@ fn event() -> Value {
                 "destroyed": {"type": "array", "items": id},
             })),
             of("repair", &["id", "at"], json!({"_chain": {"$ref": "#/$defs/checksum"}})),
+            of("redact", &["id", "at", "kinds", "lines"], json!({
+                "kinds": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}},
+                "lines": {"type": "integer", "minimum": 1},
+            })),
             of("foreign", &["format", "raw"], json!({"format": {"type": "string"}})),
             of("packed", &["records"], json!({
                 "id": {"type": "string"},

@@ -26,19 +26,16 @@ impl Sources {
     }
 
     /// The lines of a stored session.
-    pub fn stored(
-        context: &Context,
-        input: &Input,
-        take: &mut dyn FnMut(u64, &[u8]) -> anyhow::Result<()>,
-    ) -> anyhow::Result<()> {
+    pub fn stored(context: &Context, input: &Input, take: TakeLine<'_>) -> anyhow::Result<()> {
         let reading = InputArgs::default();
         each_session(context, std::slice::from_ref(input), &reading, |_, session| {
             (0..session.len()).try_for_each(|index| {
                 let line = session.full(index);
-                take(
-                    session.place(index).line,
-                    line.strip_suffix(b"\n").unwrap_or(line),
-                )
+                take(&Line {
+                    number: session.place(index).line,
+                    bytes: line.strip_suffix(b"\n").unwrap_or(line),
+                    end: b"\n",
+                })
             })
         })
     }
@@ -59,12 +56,37 @@ const BINARY: [(&[u8], &str, &str); 3] = [
     ),
 ];
 
-/// Takes a line: its number, its bytes, and what ends it.
-pub type TakeLine<'t> = &'t mut dyn FnMut(u64, &[u8], &[u8]) -> anyhow::Result<()>;
+/// A line of an input, or a document of many.
+pub struct Line<'l> {
+    /// Number of the (first) line, from 1.
+    pub number: u64,
+    pub bytes: &'l [u8],
+    /// What ends it.
+    pub end: &'l [u8],
+}
 
-/// Hands on each line and what ends it; a JSON document is handed on at once, with the number of its first line.
+impl Line<'_> {
+    fn of(number: u64, line: &[u8]) -> Line<'_> {
+        let bytes = line.strip_suffix(b"\n").unwrap_or(line);
+        Line {
+            number,
+            bytes,
+            end: &line[bytes.len()..],
+        }
+    }
+}
+
+/// Takes a line.
+pub type TakeLine<'t> = &'t mut dyn FnMut(&Line<'_>) -> anyhow::Result<()>;
+
+/// Hands on each line; a JSON document is handed on at once.
 pub fn each_line(mut input: Box<dyn BufRead>, take: TakeLine<'_>) -> anyhow::Result<()> {
     let failed = |error| Error::io("cannot read", error);
+    while let Err(error) = input.fill_buf() {
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(failed(error).into());
+        }
+    }
     let head = input.fill_buf().map_err(failed)?;
     if let Some((_, what, hint)) = BINARY.iter().find(|(begins, ..)| head.starts_with(begins)) {
         return Err(Error::new(Kind::Data, *what).hint(*hint).into());
@@ -82,19 +104,35 @@ pub fn each_line(mut input: Box<dyn BufRead>, take: TakeLine<'_>) -> anyhow::Res
             input.read_to_end(&mut line).map_err(failed)?;
             let body = line.trim_ascii_end().len();
             if is_complete(&line) {
-                return take(1, &line[..body], &line[body..]);
+                let (bytes, end) = line.split_at(body);
+                return take(&Line { number, bytes, end });
             }
             // Damaged: every line is text.
-            for line in line.split_inclusive(|byte| *byte == b'\n') {
-                let body = line.strip_suffix(b"\n").unwrap_or(line);
-                take(number, body, &line[body.len()..])?;
-                number += 1;
-            }
-            return Ok(());
+            let mut lines = (1..).zip(line.split_inclusive(|byte| *byte == b'\n'));
+            return lines.try_for_each(|(number, line)| take(&Line::of(number, line)));
         }
-        let body = line.strip_suffix(b"\n").unwrap_or(&line);
-        take(number, body, &line[body.len()..])?;
+        let first = number;
+        // A private key that is written over many lines is one value.
+        for _ in 0..KEY_LINES {
+            if !begins_key(&line) || input.read_until(b'\n', &mut line).map_err(failed)? == 0 {
+                break;
+            }
+            number += 1;
+        }
+        take(&Line::of(first, &line))?;
     }
+}
+
+/// Most lines of a private key.
+const KEY_LINES: usize = 400;
+
+/// Whether a private key begins in this text and does not end in it.
+fn begins_key(text: &[u8]) -> bool {
+    let key = memchr::memmem::rfind(text, b"PRIVATE KEY").filter(|_| !text.starts_with(b"{"));
+    let key = key.filter(|at| {
+        memchr::memmem::rfind(&text[..*at], b"-----BEGIN ").is_some_and(|begin| begin + 60 > *at)
+    });
+    key.is_some_and(|at| memchr::memmem::find(&text[at..], b"-----END ").is_none())
 }
 
 fn is_complete(text: &[u8]) -> bool {

@@ -2,7 +2,9 @@
 
 mod input;
 mod options;
+mod pass;
 mod report;
+mod stored;
 
 use super::Run;
 use crate::args::Input;
@@ -12,13 +14,13 @@ use crate::output::path_name;
 use crate::writing::rewrite;
 use clap::Args;
 use convo::error::{Error, Kind};
-use convo::filter::redact::Redactor;
-use convo::store::{Facts, Rewrite};
-use input::{Sources, each_line};
+use convo::store::{Facts, Rewrite, settle_file};
+use input::{Line, Sources, TakeLine, each_line};
 use options::RedactOptions;
+use pass::{Pass, Settings};
 use report::Report;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Remove secrets and personal data
 ///
@@ -28,16 +30,19 @@ use std::path::PathBuf;
 /// and text of any format; lines without a finding keep their bytes. Ids are kept; a signed part whose text would change is
 /// dropped. Encrypted parts cannot be read and are kept.
 ///
+/// A stored session is redacted for good, in its log, the archive, the quarantine and the trash; nothing restores the text.
+///
 /// Detection is by shape, checksum and the words around a value. It misses some secrets: revoke a key that was shared.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo redact session.jsonl > shared.jsonl
   convo cat chat | convo redact --personal all > shared.jsonl
   convo redact -i=.bak session.jsonl                     change the file, keep the original
+  convo redact -n chat; convo redact chat                a stored session, for good
   convo redact --check *.jsonl                           status 1 if there is a secret
   git diff --cached --name-only -z -- '*.jsonl' | xargs -0 -r convo redact --check -q")]
 pub struct Redact {
-    /// Files, session names with --check or --stdout, or - for standard input [default: -]
+    /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
@@ -45,7 +50,7 @@ pub struct Redact {
     /// Only report findings; status 1 if there is one
     #[arg(long, conflicts_with_all = ["in_place", "output"], help_heading = "Output")]
     check: bool,
-    /// Rewrite the input file; keep the original as FILE+SUFFIX
+    /// Rewrite the file; keep the original as FILE+SUFFIX
     #[arg(short, long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     #[arg(conflicts_with = "output", help_heading = "Output")]
     in_place: Option<String>,
@@ -55,6 +60,9 @@ pub struct Redact {
     /// Print a redacted copy of a stored session
     #[arg(long, conflicts_with = "in_place", help_heading = "Output")]
     stdout: bool,
+    /// Print the files that would change; change nothing
+    #[arg(short = 'n', long, conflicts_with_all = ["check", "output", "stdout"], help_heading = "Output")]
+    dry_run: bool,
     /// With --check: print one object per finding
     #[arg(long, requires = "check", help_heading = "Output")]
     json: bool,
@@ -65,39 +73,54 @@ impl Run for Redact {
         context.output.speak_json(self.json);
         let settings = self.options.settings()?;
         let inputs = context.inputs(&self.inputs)?;
-        let redactor = || Redactor::new(settings.clone());
         if self.check {
-            let mut findings = Report::new(self.json);
+            let mut findings = Report::default();
             for input in &inputs {
-                let mut redactor = redactor();
-                let done = self.each(context, input, &mut |label, number, line, _| {
-                    findings.add(label, number, line, redactor.redact(line));
-                    Ok(())
-                });
+                let mut pass = Pass::new(&settings, &input.label());
+                let done = self.each(context, input, &mut |line| Ok(pass.take(line).map(drop)?));
+                pass.report_damage(context);
+                findings.extend(pass.findings);
                 report_and_continue(context, done, inputs.len())?;
             }
-            return findings.print(context);
+            return findings.print(context, self.json);
         }
-        if let Some(suffix) = &self.in_place {
+        let stored = inputs.iter().filter(|input| self.is_stored(input)).count();
+        if self.in_place.is_some() || stored > 0 {
+            if self.in_place.is_none() && stored < inputs.len() {
+                let error = "cannot mix stored sessions with files or standard input";
+                return Err(Error::new(Kind::Usage, error)
+                    .hint("use --stdout to read stored sessions as streams")
+                    .into());
+            }
+            let mut plan = Report::default();
             for input in &inputs {
-                let done = self.rewrite(context, input, suffix, redactor());
+                let done = match input {
+                    Input::Name(name) if self.in_place.is_none() => {
+                        self.stored(context, name, &settings, &mut plan)
+                    }
+                    input => self.rewrite(context, input, &settings, &mut plan),
+                };
                 report_and_continue(context, done, inputs.len())?;
             }
-            return Ok(());
+            return if self.dry_run {
+                plan.print_plan(context)
+            } else {
+                Ok(())
+            };
+        }
+        if self.dry_run {
+            let error = Error::new(Kind::Usage, "-n requires -i or a stored session");
+            return Err(error.hint("list findings with: --check").into());
         }
         let write = |out: &mut dyn Write| {
             for input in &inputs {
-                let mut redactor = redactor();
-                let mut report = Report::new(false);
-                let done = self.each(context, input, &mut |label, number, line, end| {
-                    let outcome = redactor.redact(line);
-                    let bytes = outcome.bytes.as_deref().unwrap_or(line);
-                    let written = out.write_all(bytes).and_then(|()| out.write_all(end));
-                    report.add(label, number, line, outcome);
-                    Ok(written.map_err(|error| Error::io("cannot write", error))?)
+                let mut pass = Pass::new(&settings, &input.label());
+                let done = self.each(context, input, &mut |line| {
+                    let bytes = pass.take(line)?;
+                    Ok(write_line(out, line, bytes)?)
                 });
                 report_and_continue(context, done, inputs.len())?;
-                report.tell(context, &input.label(), &redactor);
+                pass.report(context);
             }
             Ok(())
         };
@@ -114,54 +137,50 @@ impl Run for Redact {
     }
 }
 
-/// Takes a line: the input's name, the line's number, its bytes, and what ends it.
-type Take<'t> = &'t mut dyn FnMut(&str, u64, &[u8], &[u8]) -> anyhow::Result<()>;
+/// Writes a line as it is, or its new bytes.
+fn write_line(out: &mut dyn Write, line: &Line<'_>, new: Option<Vec<u8>>) -> convo::Result<()> {
+    out.write_all(new.as_deref().unwrap_or(line.bytes))
+        .and_then(|()| out.write_all(line.end))
+        .map_err(|error| Error::io("cannot write", error))
+}
 
 impl Redact {
-    fn each(&self, context: &Context, input: &Input, take: Take<'_>) -> anyhow::Result<()> {
+    /// Whether an input is a stored session that is changed.
+    fn is_stored(&self, input: &Input) -> bool {
+        matches!(input, Input::Name(_)) && !self.stdout && self.output.is_none()
+    }
+
+    fn each(&self, context: &Context, input: &Input, take: TakeLine<'_>) -> anyhow::Result<()> {
         let label = input.label();
         match input {
-            Input::Name(name) if !self.check && !self.stdout => {
-                let error = Error::new(
-                    Kind::Usage,
-                    format!("{name}: redact does not change stored sessions"),
-                );
-                Err(error
-                    .hint(format!(
-                        "print a redacted copy with: convo redact --stdout {name}"
-                    ))
-                    .into())
-            }
-            Input::Name(_) => Sources::stored(context, input, &mut |number, line| {
-                take(&label, number, line, b"\n")
-            }),
-            Input::Stdin => {
-                let stdin = Sources::stdin()?;
-                each_line(stdin, &mut |number, line, end| take(&label, number, line, end))
-                    .map_err(|error| at(error, &label))
-            }
+            Input::Name(_) => Sources::stored(context, input, take),
+            Input::Stdin => each_line(Sources::stdin()?, take).map_err(|error| at(error, &label)),
             Input::Path(path) => {
                 let file = regular::open(path).map_err(|error| named(error, &label))?;
-                each_line(Sources::file(file), &mut |number, line, end| {
-                    take(&label, number, line, end)
-                })
-                .map_err(|error| at(error, &label))
+                each_line(Sources::file(file), take).map_err(|error| at(error, &label))
             }
         }
     }
 
-    /// Replaces a file, unless nothing is found.
+    /// Replaces a file, unless nothing is found: it is read twice, and never whole in memory.
     fn rewrite(
         &self,
         context: &Context,
         input: &Input,
-        suffix: &str,
-        redactor: Redactor,
+        settings: &Settings,
+        plan: &mut Report,
     ) -> anyhow::Result<()> {
-        let Input::Path(path) = input else {
-            return Err(Error::new(Kind::Usage, "-i requires a file").into());
-        };
         let label = input.label();
+        let Input::Path(path) = input else {
+            let error = Error::new(Kind::Usage, "-i requires a file");
+            return Err(match input {
+                Input::Name(_) => named(error, &label).hint("omit -i to change the stored session"),
+                _ => error,
+            }
+            .into());
+        };
+        let suffix = self.in_place.as_deref().unwrap_or_default();
+        context.refuse_running(path, false)?;
         if path.is_symlink() {
             let error = Error::new(Kind::Unsafe, "not a regular file");
             return Err(named(
@@ -170,35 +189,55 @@ impl Redact {
             )
             .into());
         }
-        let file = regular::open(path).map_err(|error| named(error, &label))?;
+        let open = || regular::open(path).map_err(|error| named(error, &label));
+        let file = open()?;
         let facts = Facts::of(&file).map_err(|error| named(Error::io("cannot read", error), &label))?;
-        let mut redactor = redactor;
-        let mut report = Report::new(false);
-        let mut bytes = Vec::new();
-        each_line(Sources::file(file), &mut |number, line, end| {
-            let outcome = redactor.redact(line);
-            bytes.extend_from_slice(outcome.bytes.as_deref().unwrap_or(line));
-            bytes.extend_from_slice(end);
-            report.add(&label, number, line, outcome);
-            Ok(())
-        })
-        .map_err(|error| at(error, &label))?;
-        if !report.is_empty() {
+        let mut pass = Pass::new(settings, &label);
+        each_line(Sources::file(file), &mut |line| Ok(pass.take(line).map(drop)?))
+            .map_err(|error| at(error, &label))?;
+        if self.dry_run {
+            pass.report_damage(context);
+            plan.extend(pass.findings);
+            return Ok(());
+        }
+        if !pass.is_change {
+            // A run that was killed may have replaced it, and not come to the sync.
+            settle_file(path).map_err(|error| named(error, &label))?;
+        } else {
             let options = Rewrite {
                 backup: Some(suffix.into()).filter(|_| !suffix.is_empty()),
                 read: Some(facts),
                 lock_timeout: context.lock_timeout(),
                 ..Rewrite::default()
             };
+            let mut again = Pass::new(settings, &label);
             rewrite(path, &options, &label, |out| {
-                Ok(out
-                    .write_all(&bytes)
-                    .map_err(|error| Error::io("cannot write", error))?)
+                each_line(Sources::file(open()?), &mut |line| {
+                    let bytes = again.take(line)?;
+                    Ok(write_line(out, line, bytes)?)
+                })
             })?;
         }
-        report.tell(context, &label, &redactor);
+        let is_change = pass.is_change;
+        pass.report(context);
+        for copy in copies(path).into_iter().filter(|_| is_change) {
+            context
+                .output
+                .tell(&label, &format!("not redacted: {}", path_name(&copy)));
+        }
         Ok(())
     }
+}
+
+/// Files next to a session's file that may contain the same text: its sidecar, the copies that programs keep, and what
+/// `gc -i` has archived.
+fn copies(path: &Path) -> Vec<PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut copies = vec![path.with_extension("meta.json")];
+    copies.extend([".bak", ".temp"].map(|suffix| path.with_file_name(format!("{name}{suffix}"))));
+    copies.push(path.with_file_name(".convo/archive").join(&*name));
+    copies.retain(|copy| copy.is_file());
+    copies
 }
 
 /// Adds the name of the input to an error of its own.

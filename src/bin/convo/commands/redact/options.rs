@@ -1,25 +1,31 @@
 //! Detection options.
 
+use super::pass::Settings;
 use crate::input::regular;
 use clap::{Args, ValueEnum};
 use convo::error::{Error, Kind, Result};
-use convo::filter::redact::{self, Level, Options, PERSONAL};
-use std::collections::HashSet;
+use convo::filter::redact::{self, Level, Options, PERSONAL, Template};
+use regex::Regex;
 use std::path::{Path, PathBuf};
 
 /// The options of detection.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Detection")]
 pub struct RedactOptions {
-    /// Least certain findings: definite, likely [default: likely]
+    /// Certainty: definite, likely [default: likely]
     ///
     /// definite: the shape alone proves it. likely: also values that a word next to them suggests, such as a password.
     #[arg(long, value_name = "LEVEL", hide_possible_values = true)]
     level: Option<LevelName>,
-    /// Also personal data: email, phone, ip-address, home-path, card-number, iban, or all
+    /// Also email, phone, ip, home, card, iban, or all
+    ///
+    /// Personal data: mail addresses, phone numbers, public IP addresses, the names in home directories, numbers of cards and
+    /// accounts.
     #[arg(long, value_name = "KIND,...", value_delimiter = ',')]
     personal: Vec<String>,
-    /// Also this name, as a whole word in upper or lower case (repeatable)
+    /// Also this name, in any case (repeatable)
+    ///
+    /// As whole words: people, hosts, customers.
     #[arg(long, value_name = "TEXT")]
     name: Vec<String>,
     /// Also the names in this file, one per line
@@ -31,7 +37,10 @@ pub struct RedactOptions {
     /// All but these kinds
     #[arg(long, value_name = "KIND,...", value_delimiter = ',')]
     not: Vec<String>,
-    /// Keep the values in this file: lines of sha256:HEX or kind:KIND
+    /// Keep values: sha256:HEX, kind:KIND, re:PATTERN
+    ///
+    /// A file with one entry per line: the hash of a value as --check --json prints it, a kind, or a regular expression that
+    /// matches in the value.
     #[arg(long, value_name = "FILE")]
     allow: Option<PathBuf>,
     /// Key for the hashes in placeholders
@@ -40,6 +49,50 @@ pub struct RedactOptions {
     /// hashes then; without a key they are numbered.
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
+    /// Form of placeholders: %k kind, %h hash or number
+    #[arg(long, value_name = "TEXT", help_heading = "Replacement")]
+    mark: Option<String>,
+    /// Images, audio, files: keep, drop [default: keep]
+    #[arg(
+        long,
+        value_name = "ACTION",
+        hide_possible_values = true,
+        help_heading = "Replacement"
+    )]
+    images: Option<KeepOrDrop>,
+    /// Changed signed parts: drop, refuse [default: drop]
+    ///
+    /// A signature is invalid for another text. refuse: stops at such a part, status 1; a file and a stored session are not
+    /// changed.
+    #[arg(
+        long,
+        value_name = "ACTION",
+        hide_possible_values = true,
+        help_heading = "Replacement"
+    )]
+    signed: Option<DropOrRefuse>,
+    /// Encrypted reasoning: keep, drop [default: keep]
+    ///
+    /// It cannot be read, and may contain a secret.
+    #[arg(
+        long,
+        value_name = "ACTION",
+        hide_possible_values = true,
+        help_heading = "Replacement"
+    )]
+    opaque: Option<KeepOrDrop>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum KeepOrDrop {
+    Keep,
+    Drop,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DropOrRefuse {
+    Drop,
+    Refuse,
 }
 
 /// How certain a finding must be.
@@ -53,8 +106,8 @@ impl RedactOptions {
     /// The settings.
     ///
     /// # Errors
-    /// [`Kind::Usage`] for a kind that is unknown and for a bad line of --allow; [`Kind::Config`] for an empty key.
-    pub fn settings(&self) -> Result<Options> {
+    /// [`Kind::Usage`] for a kind that is unknown, a bad line of --allow and a bad --mark; [`Kind::Config`] for an empty key.
+    pub fn settings(&self) -> Result<Settings> {
         let mut names = self.name.clone();
         if let Some(path) = &self.name_file {
             let lines = text(path, "--name-file")?;
@@ -75,13 +128,19 @@ impl RedactOptions {
             names,
             only: kinds(&self.only, "--only")?,
             except: kinds(&self.not, "--not")?,
-            allowed: HashSet::new(),
             key: self.key.as_deref().map(key).transpose()?,
+            mark: self.mark.as_deref().map_or(Ok(Template::default()), mark)?,
+            drop_media: self.images == Some(KeepOrDrop::Drop),
+            drop_opaque: self.opaque == Some(KeepOrDrop::Drop),
+            ..Options::default()
         };
         if let Some(path) = &self.allow {
             allow(path, &mut options)?;
         }
-        Ok(options)
+        Ok(Settings {
+            options,
+            refuses_signed: self.signed == Some(DropOrRefuse::Refuse),
+        })
     }
 }
 
@@ -139,27 +198,44 @@ fn key(path: &Path) -> Result<Vec<u8>> {
     }
 }
 
+fn mark(text: &str) -> Result<Template> {
+    Template::read(text).ok_or_else(|| {
+        Error::new(Kind::Usage, "--mark: invalid placeholder")
+            .hint("%k is the kind, %h the hash or number, %% a percent sign; no line breaks")
+    })
+}
+
+/// Reads the values that are kept. Errors do not quote an entry: it may be a value.
 fn allow(path: &Path, options: &mut Options) -> Result<()> {
     for (nth, line) in text(path, "--allow")?.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let wrong = || {
-            Error::new(
-                Kind::Usage,
-                format!("--allow {}:{}: invalid entry '{line}'", path.display(), nth + 1),
-            )
-            .hint("expected sha256:HEX, as --check --json prints it, or kind:KIND")
+        let wrong = |what: &str| {
+            let place = format!("--allow {}:{}", path.display(), nth + 1);
+            Error::new(Kind::Usage, format!("{place}: {what}"))
         };
-        match line.split_once(':') {
-            Some(("sha256", hash))
-                if hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) =>
-            {
+        let entry = || {
+            wrong("invalid entry")
+                .hint("expected sha256:HEX, as --check --json prints it, kind:KIND or re:PATTERN")
+        };
+        match line.split_once(':').ok_or_else(entry)? {
+            ("sha256", hash) if hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
                 options.allowed.insert(hash.to_ascii_lowercase());
             }
-            Some(("kind", name)) => options.except.push(kind(name, "--allow")?),
-            _ => return Err(wrong()),
+            ("kind", name) => {
+                let all = redact::kinds();
+                let known = all.into_iter().find(|known| *known == name);
+                options.except.push(known.ok_or_else(|| wrong("unknown kind"))?);
+            }
+            ("re", pattern) => {
+                let pattern = Regex::new(pattern);
+                options
+                    .allowed_patterns
+                    .push(pattern.map_err(|_| wrong("invalid regular expression"))?);
+            }
+            _ => return Err(entry()),
         }
     }
     Ok(())

@@ -5,9 +5,11 @@ use crate::output::counted;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
 use convo::error::Kind;
-use convo::filter::redact::{Finding, Outcome, Redactor};
+use convo::filter::redact::{Finding, Options, Redactor};
+use convo::model::json;
 use convo::model::message::Message;
 use convo::model::record::{Kind as RecordKind, Record};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 const COLUMNS: [Column; 6] = [
@@ -19,14 +21,23 @@ const COLUMNS: [Column; 6] = [
     Column::text("HASH"),
 ];
 
+const PLAN: [Column; 3] = [
+    Column::rest("FILE"),
+    Column::number("LINES"),
+    Column::text("FINDINGS"),
+];
+
 /// Findings in the inputs so far.
+#[derive(Default)]
 pub struct Report {
-    json: bool,
     rows: Vec<Row>,
+    /// The session that the lines are of, as far as they name it.
+    session: Option<String>,
 }
 
 struct Row {
     input: String,
+    session: Option<String>,
     line: u64,
     id: Option<String>,
     place: String,
@@ -34,20 +45,12 @@ struct Row {
 }
 
 impl Report {
-    pub fn new(json: bool) -> Report {
-        Report {
-            json,
-            rows: Vec::new(),
-        }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     /// Adds the findings of a line; `line` is the text before redaction.
-    pub fn add(&mut self, input: &str, number: u64, line: &[u8], outcome: Outcome) {
-        if outcome.findings.is_empty() {
+    pub fn add(&mut self, input: &str, number: u64, line: &[u8], findings: Vec<Finding>) {
+        if number == 1 || line.starts_with(SESSION) {
+            self.session = session(line).or(self.session.take());
+        }
+        if findings.is_empty() {
             return;
         }
         let record = Record::parse(
@@ -62,10 +65,12 @@ impl Report {
             _ => None,
         };
         let id = message.and_then(Message::id).map(|id| id.into_owned());
-        let place = message.map_or(String::new(), place);
+        let place = message.map_or_else(|| foreign_place(line), place);
+        let session = self.session.clone().or_else(|| text(line, "sessionId"));
         // In a document, the line of a finding is not that of its beginning; the pointer gives its place.
-        self.rows.extend(outcome.findings.into_iter().map(|finding| Row {
+        self.rows.extend(findings.into_iter().map(|finding| Row {
             input: input.to_string(),
+            session: session.clone(),
             line: number,
             id: id.clone(),
             place: place.clone(),
@@ -73,12 +78,39 @@ impl Report {
         }));
     }
 
+    /// Adds the findings of another input.
+    pub fn extend(&mut self, other: Report) {
+        self.rows.extend(other.rows);
+    }
+
+    /// Numbers of findings by kind, in these inputs.
+    pub fn kinds(&self, is_of: impl Fn(&str) -> bool) -> BTreeMap<&'static str, u64> {
+        kinds(self.rows.iter().filter(|row| is_of(&row.input)))
+    }
+
+    /// Prints the files that would change, with the number of lines and the kinds of findings.
+    pub fn print_plan(self, context: &Context) -> anyhow::Result<()> {
+        let times = Times::new(crate::args::TimeOptions::default(), &context.clock);
+        let rows = self
+            .rows
+            .chunk_by(|one, next| one.input == next.input)
+            .map(|rows| {
+                let lines = rows.chunk_by(|one, next| one.line == next.line).count();
+                vec![
+                    Cell::Text(rows[0].input.clone()),
+                    Cell::Number(Some(lines as u64)),
+                    Cell::Text(in_words(&kinds(rows))),
+                ]
+            });
+        Table::new(&PLAN, &times).print(&context.output, rows)
+    }
+
     /// Prints the findings; status 1 when there is one.
-    pub fn print(self, context: &Context) -> anyhow::Result<()> {
+    pub fn print(self, context: &Context, json: bool) -> anyhow::Result<()> {
         if !self.rows.is_empty() {
             context.output.note_status(Kind::No);
         }
-        if self.json {
+        if json {
             return context.output.rows(false, self.rows.iter().map(Row::object));
         }
         if context.output.is_quiet() {
@@ -89,33 +121,64 @@ impl Report {
         Table::new(&COLUMNS, &times).print(&context.output, rows)
     }
 
-    /// Reports the number of replacements by kind.
-    pub fn tell(&self, context: &Context, label: &str, redactor: &Redactor) {
-        let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
-        for row in &self.rows {
-            *kinds.entry(row.finding.secret.kind).or_default() += 1;
-        }
-        let mut parts: Vec<String> = kinds
-            .iter()
-            .map(|(kind, count)| format!("{kind} ({count})"))
-            .collect();
-        let what = match parts.is_empty() {
-            true => "found nothing to redact".to_string(),
-            false => format!("redacted {}", parts.join(", ")),
+    /// What was done: the number of replacements by kind, and parts that are signed or encrypted.
+    pub fn words(&self, redactor: &Redactor, options: &Options) -> String {
+        let mut words = match in_words(&kinds(&self.rows)) {
+            kinds if kinds.is_empty() => "found nothing to redact".to_string(),
+            kinds => format!("redacted {kinds}"),
         };
-        parts.clear();
-        if redactor.signed() > 0 {
-            parts.push(format!("dropped {}", counted(redactor.signed(), "signed part")));
-        }
-        if redactor.opaque() > 0 {
-            parts.push(format!(
-                "could not read {}",
-                counted(redactor.opaque(), "encrypted part")
-            ));
-        }
-        parts.insert(0, what);
-        context.output.tell(label, &parts.join("; "));
+        let mut add = |verb: &str, count: u64, what: &str| {
+            if count > 0 {
+                words.push_str(&format!("; {verb} {}", counted(count, what)));
+            }
+        };
+        add("dropped", redactor.signed(), "signed part");
+        let opaque = if options.drop_opaque {
+            "dropped"
+        } else {
+            "could not read"
+        };
+        add(opaque, redactor.opaque(), "encrypted part");
+        words
     }
+}
+
+fn kinds<'r>(rows: impl IntoIterator<Item = &'r Row>) -> BTreeMap<&'static str, u64> {
+    let mut kinds = BTreeMap::new();
+    for row in rows {
+        *kinds.entry(row.finding.secret.kind).or_default() += 1;
+    }
+    kinds
+}
+
+fn in_words(kinds: &BTreeMap<&str, u64>) -> String {
+    let parts: Vec<String> = kinds
+        .iter()
+        .map(|(kind, count)| format!("{kind} ({count})"))
+        .collect();
+    parts.join(", ")
+}
+
+/// How the first line of a session begins in a record stream.
+const SESSION: &[u8] = b"{\"type\":\"session\"";
+
+fn text(line: &[u8], name: &str) -> Option<String> {
+    json::member(line, name).and_then(json::text).map(Cow::into_owned)
+}
+
+/// The session that a first line names.
+fn session(line: &[u8]) -> Option<String> {
+    match text(line, "type").as_deref() {
+        Some("session") => text(line, "id"),
+        Some("session_meta") => text(json::member(line, "payload")?, "id"),
+        _ => None,
+    }
+}
+
+/// The role of a message in another format.
+fn foreign_place(line: &[u8]) -> String {
+    let role = |name| json::member(line, name).and_then(|inner| text(inner, "role"));
+    role("message").or_else(|| role("payload")).unwrap_or_default()
 }
 
 /// The tool or role that a message is of.
@@ -131,12 +194,7 @@ fn place(message: &Message<'_>) -> String {
 impl Row {
     fn cells(self) -> Vec<Cell> {
         let secret = &self.finding.secret;
-        // The hash of what can be guessed would confirm a guess.
-        let hash = if secret.is_guessable() {
-            "-"
-        } else {
-            &secret.sha256[..8]
-        };
+        let hash = secret.sha256.as_deref().map_or("-", |hash| &hash[..8]);
         vec![
             Cell::Text(secret.level.name().to_string()),
             Cell::Text(secret.kind.to_string()),
@@ -153,11 +211,10 @@ impl Row {
 
     fn object(&self) -> String {
         let secret = &self.finding.secret;
-        let hash = (!secret.is_guessable()).then_some(&secret.sha256);
         serde_json::json!({
-            "schema": "convo.redact/1", "input": self.input, "line": self.line, "id": self.id,
+            "schema": "convo.redact/1", "input": self.input, "session": self.session, "line": self.line, "id": self.id,
             "pointer": self.finding.pointer, "start": self.finding.range.start, "end": self.finding.range.end,
-            "kind": secret.kind, "level": secret.level.name(), "length": secret.length, "sha256": hash,
+            "kind": secret.kind, "level": secret.level.name(), "length": secret.length, "sha256": secret.sha256,
             "layers": secret.layers,
         })
         .to_string()

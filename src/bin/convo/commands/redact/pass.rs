@@ -1,0 +1,99 @@
+//! The redaction of one input.
+
+use super::input::Line;
+use super::report::Report;
+use crate::context::Context;
+use convo::error::{Error, Kind, Place, Result};
+use convo::filter::redact::{Options, Redactor};
+use convo::format;
+
+/// What is done with findings, for all inputs.
+pub struct Settings {
+    pub options: Options,
+    /// Whether a signed part must not change.
+    pub refuses_signed: bool,
+}
+
+/// The lines of one input so far.
+pub struct Pass<'a> {
+    settings: &'a Settings,
+    pub redactor: Redactor,
+    pub findings: Report,
+    /// The input.
+    pub label: String,
+    damage: format::report::Report,
+    offset: u64,
+    /// Whether the input is JSON, of which a line that is not JSON is damaged; unknown ahead of its first line.
+    is_json: Option<bool>,
+    /// Whether a line changed.
+    pub is_change: bool,
+}
+
+impl<'a> Pass<'a> {
+    pub fn new(settings: &'a Settings, label: &str) -> Pass<'a> {
+        Pass {
+            settings,
+            redactor: Redactor::new(settings.options.clone()),
+            findings: Report::default(),
+            label: label.to_string(),
+            damage: format::report::Report::default(),
+            offset: 0,
+            is_json: None,
+            is_change: false,
+        }
+    }
+
+    /// The same for files of a store, which knows their damage.
+    pub fn of_store(settings: &'a Settings, label: &str) -> Pass<'a> {
+        Pass {
+            is_json: Some(false),
+            ..Pass::new(settings, label)
+        }
+    }
+
+    /// The new bytes of a line; none if it is unchanged.
+    ///
+    /// # Errors
+    /// [`Kind::No`] where a signed part would change and must not.
+    pub fn take(&mut self, line: &Line<'_>) -> Result<Option<Vec<u8>>> {
+        let place = Place {
+            line: line.number,
+            offset: self.offset,
+        };
+        self.offset += (line.bytes.len() + line.end.len()) as u64;
+        let signed = self.redactor.signed();
+        self.redactor.reserve(line.bytes);
+        let outcome = self.redactor.redact(line.bytes);
+        if self.settings.refuses_signed && self.redactor.signed() > signed {
+            let error = Error::new(Kind::No, "a signed part contains a secret");
+            return Err(error
+                .at(self.label.clone(), place)
+                .hint("drop such parts with: --signed drop"));
+        }
+        let text = line.bytes.trim_ascii();
+        if !text.is_empty() {
+            let is_json = *self
+                .is_json
+                .get_or_insert(!outcome.is_text || text.starts_with(b"{"));
+            if is_json && outcome.is_text {
+                self.damage.damage(place, "not a JSON object; searched as text");
+            }
+        }
+        self.is_change |= outcome.bytes.is_some();
+        self.findings
+            .add(&self.label, line.number, line.bytes, outcome.findings);
+        Ok(outcome.bytes)
+    }
+
+    /// Reports damaged lines.
+    pub fn report_damage(&mut self, context: &Context) {
+        context.output.report(&self.label, &mut self.damage);
+    }
+
+    /// Reports what was done, and damaged lines.
+    pub fn report(mut self, context: &Context) {
+        self.report_damage(context);
+        let words = self.findings.words(&self.redactor, &self.settings.options);
+        context.output.tell(&self.label, &words);
+    }
+}

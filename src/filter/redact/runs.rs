@@ -1,0 +1,78 @@
+//! Long runs of letters and digits that may be a secret, or hide one.
+
+use super::proof::is_wif;
+use crate::format::base64;
+
+/// Shorter runs hide nothing.
+const LEAST: usize = 16;
+
+/// The characters of Base64 in both alphabets.
+const DIGIT: [bool; 256] = {
+    let mut digit = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let c = byte as u8;
+        digit[byte] = c.is_ascii_alphanumeric() || c == b'+' || c == b'/' || c == b'-' || c == b'_';
+        byte += 1;
+    }
+    digit
+};
+
+/// Whether a text has a run that may hold a secret: Base64 of text, a private key of Bitcoin, a token of Discord.
+pub fn has_run(text: &[u8]) -> bool {
+    let mut at = 0;
+    while let Some(window) = text.get(at..at + LEAST) {
+        if let Some(last) = window.iter().rposition(|byte| !DIGIT[usize::from(*byte)]) {
+            at += last + 1;
+            continue;
+        }
+        let more = text[at + LEAST..]
+            .iter()
+            .take_while(|byte| DIGIT[usize::from(**byte)]);
+        let end = at + LEAST + more.count();
+        if may_hold(text, at, end) {
+            return true;
+        }
+        at = end + 1;
+    }
+    false
+}
+
+fn may_hold(text: &[u8], start: usize, end: usize) -> bool {
+    // Behind an escape, its character is not part of the run.
+    let start = match start.checked_sub(1).map(|before| text[before]) {
+        Some(b'\\') if text[start] == b'u' => start + 5,
+        Some(b'\\') => start + 1,
+        _ => start,
+    };
+    let run = &text[start.min(end)..end];
+    let is_discord = || {
+        let rest = &text[end..];
+        run.len() >= 20 && rest.first() == Some(&b'.') && rest.get(7) == Some(&b'.')
+    };
+    run.len() >= LEAST && (is_encoded(run) || is_discord()) || has_wif(run)
+}
+
+/// Whether Base64 begins with text.
+fn is_encoded(run: &[u8]) -> bool {
+    let Some((_, bytes)) = base64::decode(&run[..LEAST]) else {
+        return false;
+    };
+    let is_text = match std::str::from_utf8(&bytes) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    };
+    is_text
+        && !bytes
+            .iter()
+            .any(|byte| byte.is_ascii_control() && !b"\n\r\t".contains(byte))
+}
+
+fn has_wif(run: &[u8]) -> bool {
+    let is_key = |word: &[u8]| {
+        matches!(word.len(), 51 | 52)
+            && b"5KL".contains(&word[0])
+            && std::str::from_utf8(word).is_ok_and(is_wif)
+    };
+    run.len() > 50 && run.split(|byte| !byte.is_ascii_alphanumeric()).any(is_key)
+}
