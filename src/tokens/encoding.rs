@@ -1,6 +1,29 @@
 //! Encodings whose vocabulary is public: byte pairs over the pieces of a pattern.
 
 use super::{merge, split, table};
+use crate::model::threads::in_parallel;
+
+/// Bytes of a text that is counted on more than one core.
+const LONG: usize = 1 << 20;
+
+/// A text in parts of about so many bytes whose tokens are those of the whole. Each begins with a line: in no pattern does a piece
+/// reach from the only line break between two other characters into a word or number behind it.
+fn parts(text: &[u8], bytes: usize) -> Vec<&[u8]> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    let begins =
+        |three: &[u8]| three[0].is_ascii_graphic() && three[1] == b'\n' && three[2].is_ascii_alphanumeric();
+    while let Some(at) = rest
+        .get(bytes..)
+        .and_then(|behind| behind.windows(3).position(begins))
+    {
+        let (part, behind) = rest.split_at(bytes + at + 2);
+        parts.push(part);
+        rest = behind;
+    }
+    parts.push(rest);
+    parts
+}
 
 /// An encoding of OpenAI's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,9 +64,19 @@ impl Encoding {
         }
     }
 
-    /// Tokens of a text.
+    /// Tokens of a text: of a long one on all cores.
     pub fn count(self, text: &str) -> u64 {
-        let text = text.as_bytes();
+        if text.len() < LONG {
+            return self.count_part(text.as_bytes());
+        }
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let parts = parts(text.as_bytes(), LONG / 4);
+        in_parallel(threads, &parts, |part| self.count_part(part))
+            .into_iter()
+            .sum()
+    }
+
+    fn count_part(self, text: &[u8]) -> u64 {
         match self {
             Encoding::O200k | Encoding::O200kHarmony => count(&table::O200K, split::o200k::end, text),
             Encoding::Cl100k => count(&table::CL100K, split::cl100k::end, text),

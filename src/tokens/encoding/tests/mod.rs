@@ -235,6 +235,19 @@ proptest! {
     fn odd_text_counts_as_with_tiktoken(pieces in prop::collection::vec(prop::sample::select(ODD), 0..40)) {
         compare(&pieces.concat());
     }
+
+    #[test]
+    fn parts_of_a_text_have_the_tokens_of_the_whole(
+        lines in prop::collection::vec(prop::collection::vec(prop::sample::select(ODD), 0..6), 0..12),
+    ) {
+        let text = lines.iter().map(|line| line.concat()).collect::<Vec<_>>().join("\n");
+        for (encoding, _) in encodings() {
+            let parts = parts(text.as_bytes(), 1);
+            prop_assert_eq!(parts.concat(), text.as_bytes());
+            let sum = parts.iter().map(|part| encoding.count_part(part)).sum::<u64>();
+            prop_assert_eq!(sum, encoding.count_part(text.as_bytes()), "{} of {:?}", encoding.name(), text);
+        }
+    }
 }
 
 /// Long runs of one character, which tiktoken-rs answers too up to some length.
