@@ -4,7 +4,7 @@ use super::options::Options;
 use super::sources;
 use super::step::{self, mask::Candidates};
 use super::work::{Level, Work};
-use crate::filter::summarize::{Prior, Reader, read_all, weights};
+use crate::filter::summarize::{Prior, Reader, read_all, sum, weights};
 use crate::model::message::Role;
 use std::collections::HashSet;
 
@@ -12,44 +12,96 @@ use std::collections::HashSet;
 const QUOTED: u64 = 4;
 
 /// A level of an atom: its cost, and the terms that it adds to the level below.
+#[derive(Clone, Copy)]
 pub struct Rung {
     pub level: Level,
     pub tokens: u64,
-    pub terms: Vec<u32>,
-    pub prior: u64,
+    prior: u64,
+    /// Where its terms end; they begin where those of the rung before end.
+    terms: u32,
+    /// How many of them are worth anything: the first ones.
+    left: u32,
 }
 
 /// The levels of an atom from the lowest up, the dropped one left out.
+#[derive(Clone, Copy)]
 pub struct Ladder {
-    pub rungs: Vec<Rung>,
+    /// Where its rungs end; they begin where those of the ladder before end.
+    rungs: u32,
     /// How many of them say nothing of results.
-    pub said: usize,
+    pub said: u8,
     /// The number of rungs below it.
-    pub on: usize,
+    pub on: u8,
 }
 
-/// The value of each term, and the number of chosen atoms that have it.
-pub struct Vocabulary {
-    pub weights: Vec<u64>,
-    pub chosen: Vec<u32>,
+/// Ladders, the rungs of all of them, and the terms of all rungs.
+#[derive(Default)]
+struct Read {
+    ladders: Vec<Ladder>,
+    rungs: Vec<Rung>,
+    terms: Vec<u32>,
 }
 
-impl Vocabulary {
-    pub fn gain(&self, rung: &Rung) -> u128 {
-        let worth = |term: &u32| self.weights[*term as usize] >> self.chosen[*term as usize].min(63);
+/// The levels of atoms, and the value of each term.
+pub struct Ladders {
+    read: Read,
+    /// The value of each term by now: it halves with each chosen atom that has it.
+    worth: Vec<u64>,
+}
+
+impl Ladders {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.read.ladders.len()
+    }
+
+    pub fn get(&self, nth: usize) -> Ladder {
+        self.read.ladders[nth]
+    }
+
+    fn first_rung(&self, nth: usize) -> usize {
+        nth.checked_sub(1)
+            .map_or(0, |before| self.read.ladders[before].rungs as usize)
+    }
+
+    /// The rungs of one.
+    pub fn rungs(&self, nth: usize) -> &[Rung] {
+        &self.read.rungs[self.first_rung(nth)..self.get(nth).rungs as usize]
+    }
+
+    /// Where the terms of a rung begin.
+    fn first_term(&self, rung: usize) -> usize {
+        rung.checked_sub(1)
+            .map_or(0, |before| self.read.rungs[before].terms as usize)
+    }
+
+    /// The gain of a rung over the one below.
+    pub fn gain(&mut self, nth: usize, rung: usize) -> u128 {
+        let rung = self.first_rung(nth) + rung;
+        let start = self.first_term(rung);
+        let rung = &mut self.read.rungs[rung];
+        let terms = &mut self.read.terms[start..rung.terms as usize];
         // A level without new terms still has a small value.
-        (u128::from(rung.prior) * u128::from(rung.terms.iter().map(worth).sum::<u64>())).max(1)
+        (u128::from(rung.prior) * u128::from(sum(terms, &mut rung.left, &self.worth))).max(1)
+    }
+
+    /// Climbs one up to this rung.
+    pub fn climb(&mut self, nth: usize, to: usize) {
+        let first = self.first_rung(nth);
+        for rung in first + usize::from(self.get(nth).on)..first + to {
+            let start = self.first_term(rung);
+            let end = start + self.read.rungs[rung].left as usize;
+            for term in &self.read.terms[start..end] {
+                self.worth[*term as usize] >>= 1;
+            }
+        }
+        self.read.ladders[nth].on = to as u8;
     }
 }
 
 /// The levels of these atoms by terms, and the value of the terms next to those of messages that are always kept: repeating them gains
 /// less.
-pub fn read(
-    work: &Work<'_>,
-    options: &Options,
-    maskable: &Candidates,
-    free: &[usize],
-) -> (Vec<Ladder>, Vocabulary) {
+pub fn read(work: &Work<'_>, options: &Options, maskable: &Candidates, free: &[usize]) -> Ladders {
     let leaves: HashSet<usize> = free.iter().copied().collect();
     let fixed = |at: &usize| work.items[*at].atom.is_some_and(|atom| !leaves.contains(&atom));
     let stays: Vec<usize> = (0..work.items.len())
@@ -59,12 +111,12 @@ pub fn read(
     let (pieces, count) = read_all(
         (free.len() + stays.len(), bytes),
         |range, reader| {
-            let (mut ladders, mut said) = (Vec::new(), Vec::new());
+            let (mut read, mut said) = (Read::default(), Vec::new());
             for nth in range {
                 match free.get(nth) {
                     Some(atom) => {
                         let place = (nth, free.len());
-                        ladders.push(ladder(work, options, maskable, *atom, place, reader));
+                        ladder(work, options, maskable, *atom, place, reader, &mut read);
                     }
                     None => {
                         let message = work.message(stays[nth - free.len()]);
@@ -74,26 +126,39 @@ pub fn read(
                     }
                 }
             }
-            (ladders, said)
+            (read, said)
         },
-        |(ladders, said), now| {
-            let rungs = ladders.iter_mut().flat_map(|ladder| &mut ladder.rungs);
-            let terms = rungs.flat_map(|rung| &mut rung.terms).chain(said);
+        |(read, said), now| {
+            let terms = read.terms.iter_mut().chain(said);
             terms.for_each(|term| *term = now(*term));
         },
     );
-    let (mut having, mut chosen) = (vec![0; count], vec![0; count]);
-    let mut ladders: Vec<Ladder> = Vec::with_capacity(free.len());
-    for (read, said) in pieces {
-        let rungs = read.iter().flat_map(|ladder: &Ladder| &ladder.rungs);
-        rungs
-            .flat_map(|rung| &rung.terms)
-            .for_each(|term| having[*term as usize] += 1);
+    let (mut having, mut chosen) = (vec![0; count], vec![0u32; count]);
+    let mut pieces = pieces.into_iter();
+    let mut count_terms = |read: &Read, said: &[u32]| {
+        read.terms.iter().for_each(|term| having[*term as usize] += 1);
         said.iter().for_each(|term| chosen[*term as usize] += 1);
-        ladders.extend(read);
+    };
+    let (mut read, said) = pieces.next().unwrap_or_default();
+    count_terms(&read, &said);
+    for (piece, said) in pieces {
+        count_terms(&piece, &said);
+        let (rungs, terms) = (read.rungs.len() as u32, read.terms.len() as u32);
+        read.terms.extend_from_slice(&piece.terms);
+        read.rungs.extend(piece.rungs.iter().map(|rung| Rung {
+            terms: rung.terms + terms,
+            ..*rung
+        }));
+        read.ladders.extend(piece.ladders.iter().map(|ladder| Ladder {
+            rungs: ladder.rungs + rungs,
+            ..*ladder
+        }));
     }
-    let weights = weights(ladders.len() as u64, having.into_iter());
-    (ladders, Vocabulary { weights, chosen })
+    let mut worth = weights(read.ladders.len() as u64, having.into_iter());
+    for (worth, times) in worth.iter_mut().zip(chosen) {
+        *worth >>= times.min(63);
+    }
+    Ladders { read, worth }
 }
 
 fn ladder(
@@ -103,7 +168,8 @@ fn ladder(
     atom: usize,
     (nth, all): (usize, usize),
     reader: &mut Reader,
-) -> Ladder {
+    read: &mut Read,
+) {
     let (mut said, mut calls, mut results) = (String::new(), String::new(), String::new());
     let (mut masked, mut short) = (0, 0);
     let mut speaker = None;
@@ -148,16 +214,18 @@ fn ladder(
         (false, true) => (Level::HeadTail, short),
         (false, false) => (Level::Full, full),
     };
-    let mut rungs: Vec<Rung> = Vec::new();
     let (of_said, of_results) = (prior(&said, speaker), prior(&results, Some(Role::Tool)));
     let mut rung = |(level, tokens), texts: &[&str], prior| {
-        let mut terms = Vec::new();
-        texts.iter().for_each(|text| reader.read(nth, text, &mut terms));
-        rungs.push(Rung {
+        let before = read.terms.len();
+        texts
+            .iter()
+            .for_each(|text| reader.read(nth, text, &mut read.terms));
+        read.rungs.push(Rung {
             level,
             tokens,
-            terms,
             prior,
+            terms: read.terms.len() as u32,
+            left: (read.terms.len() - before) as u32,
         });
     };
     // Where the call and the mark of its result are the most of it, the words alone can go into the summary.
@@ -178,11 +246,11 @@ fn ladder(
     if lowest.0 != Level::Full {
         rung((Level::Full, full), &[&results], of_results);
     }
-    Ladder {
-        rungs,
-        said: 1 + usize::from(quoted.is_some()),
+    read.ladders.push(Ladder {
+        rungs: read.rungs.len() as u32,
+        said: 1 + u8::from(quoted.is_some()),
         on: 0,
-    }
+    });
 }
 
 fn push_line(text: &mut String, line: &str) {

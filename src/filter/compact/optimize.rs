@@ -5,7 +5,7 @@
 //! What was said comes before results, and what stays in its place stays with its question and its answer; the
 //! rest of what was chosen is quoted by the summary, under its days.
 
-use super::ladder::{Ladder, Rung, Vocabulary, read};
+use super::ladder::{Ladders, Rung, read};
 use super::levels::set;
 use super::options::Options;
 use super::prefix::Limit;
@@ -15,8 +15,8 @@ use super::target::{Target, part};
 use super::work::{Level, Work};
 use super::{row, step, tiered};
 use crate::error::Result;
-use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashSet};
+use crate::filter::summarize::{Offer, Offers, take_best};
+use std::collections::HashSet;
 
 /// Per mille of the budget that the exchanges of `keep_last` may take beside the newest.
 const NEWEST: u64 = 300;
@@ -166,34 +166,6 @@ fn kept_exchanges(work: &Work<'_>, options: &Options, budget: u64) -> usize {
     first
 }
 
-/// A step up: to this rung, for this gain and these tokens.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Step {
-    gain: u128,
-    tokens: u64,
-    ladder: usize,
-    to: usize,
-}
-
-impl Ord for Step {
-    fn cmp(&self, other: &Step) -> Ordering {
-        let (one, two) = (
-            self.gain * u128::from(other.tokens),
-            other.gain * u128::from(self.tokens),
-        );
-        // Of equals the earlier atom, and the lower level.
-        one.cmp(&two)
-            .then(other.ladder.cmp(&self.ladder))
-            .then(other.to.cmp(&self.to))
-    }
-}
-
-impl PartialOrd for Step {
-    fn partial_cmp(&self, other: &Step) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 /// The level of each of these atoms.
 fn choose(
     work: &Work<'_>,
@@ -202,73 +174,68 @@ fn choose(
     free: &[usize],
     (mut room, least): (u64, u64),
 ) -> Vec<Level> {
-    let (mut ladders, mut vocabulary) = read(work, options, maskable, free);
+    let mut ladders = read(work, options, maskable, free);
+    let all = 0..ladders.len();
     // Where not even the lowest levels fit something leaves, and there must be room to say what.
-    let lowest = ladders.iter().filter_map(|ladder| ladder.rungs.first());
+    let lowest = all.clone().filter_map(|nth| ladders.rungs(nth).first());
     if lowest.map(|rung| rung.tokens).sum::<u64>() > room {
         room = room.saturating_sub(least);
     }
     // What was said comes first: it can be had from nowhere else, a result from its tool or by its mark.
     for results in [false, true] {
-        climb(&mut ladders, &mut vocabulary, &mut room, results);
+        let mut climb = Climb {
+            ladders: &mut ladders,
+            room,
+            results,
+        };
+        take_best(&mut climb, all.clone());
+        room = climb.room;
     }
-    let level = |ladder: &Ladder| match ladder.on {
+    let level = |nth: usize| match usize::from(ladders.get(nth).on) {
         0 => Level::Dropped,
-        on => ladder.rungs[on - 1].level,
+        on => ladders.rungs(nth)[on - 1].level,
     };
-    ladders.iter().map(level).collect()
+    all.map(level).collect()
 }
 
-/// Takes steps up, the densest first, until there is room for none: up to where results begin, or all the way.
-fn climb(ladders: &mut [Ladder], vocabulary: &mut Vocabulary, room: &mut u64, results: bool) {
-    let next = |ladder: &Ladder, nth: usize, vocabulary: &Vocabulary, room: u64| {
-        let end = if results { ladder.rungs.len() } else { ladder.said };
-        densest(&ladder.rungs[..end], (ladder.on, nth), vocabulary, room)
-    };
-    let mut heap: BinaryHeap<Step> = (0..ladders.len())
-        .filter_map(|nth| next(&ladders[nth], nth, vocabulary, *room))
-        .collect();
-    while let Some(step) = heap.pop() {
-        // What was chosen meanwhile may have made it worth less: it is looked at anew.
-        let Some(now) = next(&ladders[step.ladder], step.ladder, vocabulary, *room) else {
-            continue;
+/// Steps up, the densest first, until there is room for none: up to where results begin, or all the way.
+struct Climb<'l> {
+    ladders: &'l mut Ladders,
+    room: u64,
+    results: bool,
+}
+
+impl Offers for Climb<'_> {
+    /// The step from where a ladder stands that gains most for its tokens, of those that there is room for.
+    fn offer(&mut self, nth: usize) -> Option<Offer> {
+        let (ladder, rungs) = (self.ladders.get(nth), self.ladders.rungs(nth));
+        let end = if self.results {
+            rungs.len()
+        } else {
+            ladder.said.into()
         };
-        if heap.peek().is_some_and(|next| *next > now) {
-            heap.push(now);
-            continue;
-        }
-        let ladder = &mut ladders[now.ladder];
-        for rung in &ladder.rungs[ladder.on..now.to] {
-            for term in &rung.terms {
-                vocabulary.chosen[*term as usize] += 1;
+        let on = usize::from(ladder.on);
+        let stands = on.checked_sub(1).map_or(0, |on| rungs[on].tokens);
+        let cost = |rung: &Rung| rung.tokens.saturating_sub(stands).max(1);
+        // What is beyond the last that fits need not be looked at.
+        let end = (on..end).rev().find(|to| cost(&rungs[*to]) <= self.room)? + 1;
+        let mut gain = 0;
+        let mut best: Option<Offer> = None;
+        for to in on..end {
+            let cost = cost(&self.ladders.rungs(nth)[to]);
+            gain += self.ladders.gain(nth, to);
+            let offer = Offer::new((nth, to + 1), gain, cost);
+            if cost <= self.room && best.is_none_or(|best| offer > best) {
+                best = Some(offer);
             }
         }
-        ladder.on = now.to;
-        *room -= now.tokens.min(*room);
-        heap.extend(next(&ladders[now.ladder], now.ladder, vocabulary, *room));
+        best
     }
-}
 
-/// The step from where a ladder stands that gains most for its tokens, of those that there is room for.
-fn densest(rungs: &[Rung], (on, ladder): (usize, usize), vocabulary: &Vocabulary, room: u64) -> Option<Step> {
-    let stands = on.checked_sub(1).map_or(0, |on| rungs[on].tokens);
-    let cost = |rung: &Rung| rung.tokens.saturating_sub(stands).max(1);
-    if rungs[on.min(rungs.len())..].iter().all(|rung| cost(rung) > room) {
-        return None;
+    fn take(&mut self, offer: Offer) -> bool {
+        let (nth, to) = (offer.of as usize, offer.to as usize);
+        self.ladders.climb(nth, to);
+        self.room -= offer.tokens.min(self.room);
+        true
     }
-    let mut gain = 0;
-    let mut best: Option<Step> = None;
-    for (to, rung) in rungs.iter().enumerate().skip(on) {
-        gain += vocabulary.gain(rung);
-        let step = Step {
-            gain,
-            tokens: cost(rung),
-            ladder,
-            to: to + 1,
-        };
-        if step.tokens <= room && best.is_none_or(|best| step > best) {
-            best = Some(step);
-        }
-    }
-    best
 }

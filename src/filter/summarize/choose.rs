@@ -2,11 +2,12 @@
 //! adds is halved each time a chosen unit contains it, so that the choice covers the session instead of
 //! repeating its favourite words.
 
+use super::greedy::{Offer, Offers, sum, take_best};
 use super::reader::read_all;
 use super::terms::for_each_term;
 use super::weight::{weight, weights};
-use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
+use std::ops::Range;
 
 /// One thing that is kept or left out as a whole.
 #[derive(Clone, Copy, Debug)]
@@ -22,9 +23,7 @@ pub struct Candidate<'a> {
 /// Indexes of the chosen units in the order of choosing; together they cost no more than the budget.
 ///
 /// The rule: of the units with a gain that are not yet tried, the one with the greatest gain per token, ties to
-/// the earlier one; if it does not fit into what is left, it is set aside for good. Gains only fall, so a heap
-/// over gains as they were gives the same choice when what has fallen is put back: the work is in proportion to
-/// the terms of all units and the logarithm of their number.
+/// the earlier one; if it does not fit into what is left, it is set aside for good.
 pub fn choose(units: &[Candidate<'_>], budget: u64) -> Vec<usize> {
     Choosing::among(units.to_vec()).choose(budget, Fading::Half)
 }
@@ -57,48 +56,106 @@ const MOST_REPEATS: u32 = 16;
 
 /// What is chosen from, its terms read: for who asks with more than one budget.
 pub(super) struct Choosing<'u> {
-    units: Vec<Candidate<'u>>,
-    terms: Terms,
+    unit: Box<dyn Fn(usize) -> Candidate<'u> + Sync + 'u>,
+    priors: Vec<u64>,
+    tokens: Vec<u32>,
+    /// Terms of each unit.
+    terms: Lists,
+    /// What a term is worth at first.
+    worth: Vec<u64>,
 }
 
 impl<'u> Choosing<'u> {
     /// Reads the terms of the units.
     pub fn among(units: Vec<Candidate<'u>>) -> Choosing<'u> {
+        let bytes = units.iter().map(|unit| unit.text.len()).sum();
+        Choosing::read((units.len(), bytes), move |unit| units[unit])
+    }
+
+    /// The same for so many units of so many bytes, which are made when they are looked at.
+    pub fn read(
+        (count, bytes): (usize, usize),
+        unit: impl Fn(usize) -> Candidate<'u> + Sync + 'u,
+    ) -> Choosing<'u> {
+        let (pieces, names) = read_all(
+            (count, bytes),
+            |range, reader| {
+                let mut piece = Piece::default();
+                piece.tokens.reserve_exact(range.len());
+                piece.priors.reserve_exact(range.len());
+                piece.terms.ends.reserve_exact(range.len());
+                for nth in range {
+                    let unit = unit(nth);
+                    reader.read(nth, unit.text, &mut piece.terms.all);
+                    piece.terms.ends.push(piece.terms.all.len() as u32);
+                    piece.tokens.push(u32::try_from(unit.tokens).unwrap_or(u32::MAX));
+                    piece.priors.push(unit.prior);
+                }
+                piece
+            },
+            |piece, now| piece.terms.all.iter_mut().for_each(|term| *term = now(*term)),
+        );
+        let mut pieces = pieces.into_iter();
+        let mut all = pieces.next().unwrap_or_default();
+        for piece in pieces {
+            let before = all.terms.all.len() as u32;
+            all.terms.all.extend_from_slice(&piece.terms.all);
+            all.terms
+                .ends
+                .extend(piece.terms.ends.iter().map(|end| end + before));
+            all.tokens.extend_from_slice(&piece.tokens);
+            all.priors.extend_from_slice(&piece.priors);
+        }
+        let mut often = vec![0; names];
+        all.terms.all.iter().for_each(|term| often[*term as usize] += 1);
         Choosing {
-            terms: Terms::of(&units),
-            units,
+            unit: Box::new(unit),
+            priors: all.priors,
+            tokens: all.tokens,
+            terms: all.terms,
+            worth: weights(count as u64, often.into_iter()),
         }
     }
 
+    fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    fn tokens(&self, unit: usize) -> u64 {
+        self.tokens[unit].into()
+    }
+
     /// The choice under a budget.
-    pub fn choose(&self, budget: u64, fading: Fading) -> Vec<usize> {
+    pub fn choose(&mut self, budget: u64, fading: Fading) -> Vec<usize> {
         let mut choice = self.begin(&[], budget, fading);
         choice.go_on(budget);
         choice.chosen
     }
 
     /// The same for questions: half of the budget goes by them, the rest as without.
-    pub fn choose_for(&self, questions: &[String], budget: u64, fading: Fading) -> Vec<usize> {
+    pub fn choose_for(&mut self, questions: &[String], budget: u64, fading: Fading) -> Vec<usize> {
         let mut choice = self.begin(questions, budget, fading);
         choice.go_on(choice.left(budget));
         choice.chosen
     }
 
     /// A choice with what answers the questions within half of the budget.
-    pub fn begin(&self, questions: &[String], budget: u64, fading: Fading) -> Choice<'_> {
-        let mut now = Now {
-            worth: self.terms.worth.clone(),
-            sums: self.terms.sums.clone(),
-            repeats: vec![0; self.terms.worth.len()],
+    pub fn begin(&mut self, questions: &[String], budget: u64, fading: Fading) -> Choice<'_, 'u> {
+        let answering = self.answering(questions, budget / 2);
+        let terms = |unit| self.terms.range(unit).len() as u32;
+        let mut choice = Choice {
+            left: (0..self.len()).map(terms).collect(),
+            worth: self.worth.clone(),
+            repeats: vec![0; self.worth.len()],
             fading,
-        };
-        let chosen = self.answering(questions, budget / 2);
-        chosen.iter().for_each(|unit| now.take(&self.terms, *unit));
-        Choice {
+            open: vec![true; self.len()],
+            rest: 0,
+            cheapest: self.tokens.iter().min().copied().unwrap_or(0).into(),
+            chosen: Vec::new(),
             choosing: self,
-            now,
-            chosen,
-        }
+        };
+        answering.into_iter().for_each(|unit| choice.choose(unit));
+        choice
     }
 
     /// The units that have most of the words of the questions, rare ones before others: BM25 (Robertson), and half of the score of
@@ -110,13 +167,13 @@ impl<'u> Choosing<'u> {
                 asked.insert(term.to_string(), 0);
             });
         }
-        if asked.is_empty() || self.units.is_empty() {
+        if asked.is_empty() || self.len() == 0 {
             return Vec::new();
         }
-        let mut found: Vec<(HashMap<String, u64>, u64)> = Vec::with_capacity(self.units.len());
-        for unit in &self.units {
+        let mut found: Vec<(HashMap<String, u64>, u64)> = Vec::with_capacity(self.len());
+        for unit in 0..self.len() {
             let (mut own, mut all) = (HashMap::new(), 0);
-            for_each_term(unit.text, |term| {
+            for_each_term((self.unit)(unit).text, |term| {
                 all += 1;
                 if asked.contains_key(term) {
                     *own.entry(term.to_string()).or_default() += 1;
@@ -127,7 +184,7 @@ impl<'u> Choosing<'u> {
             }
             found.push((own, all));
         }
-        let units = self.units.len() as u64;
+        let units = self.len() as u64;
         let sum: u64 = found.iter().map(|(_, all)| *all).sum::<u64>().max(1);
         let score = |(own, all): &(HashMap<String, u64>, u64)| -> u64 {
             let length = u64::try_from(900 * u128::from(*all) * u128::from(units) / u128::from(sum))
@@ -150,8 +207,8 @@ impl<'u> Choosing<'u> {
         order.sort_by_key(|at| (std::cmp::Reverse(scores[*at]), *at));
         let mut left = budget;
         order.retain(|at| {
-            let fits = self.units[*at].tokens <= left;
-            left -= if fits { self.units[*at].tokens } else { 0 };
+            let fits = self.tokens(*at) <= left;
+            left -= if fits { self.tokens(*at) } else { 0 };
             fits
         });
         order
@@ -159,127 +216,87 @@ impl<'u> Choosing<'u> {
 }
 
 /// A choice that can go on.
-pub(super) struct Choice<'c> {
-    choosing: &'c Choosing<'c>,
-    now: Now,
+pub(super) struct Choice<'c, 'u> {
+    choosing: &'c mut Choosing<'u>,
+    /// How many terms of each unit are worth anything: the first ones.
+    left: Vec<u32>,
+    /// What a term is worth now.
+    worth: Vec<u64>,
+    /// How many chosen units have a term.
+    repeats: Vec<u32>,
+    fading: Fading,
+    /// Which units are not chosen yet.
+    open: Vec<bool>,
+    /// Tokens that are left.
+    rest: u64,
+    /// Those of the cheapest unit.
+    cheapest: u64,
     /// The units, in the order of choosing.
     pub chosen: Vec<usize>,
 }
 
-impl Choice<'_> {
+impl Choice<'_, '_> {
     /// The remaining budget.
     pub fn left(&self, budget: u64) -> u64 {
-        let spent = self.chosen.iter().map(|unit| self.choosing.units[*unit].tokens);
+        let spent = self.chosen.iter().map(|unit| self.choosing.tokens(*unit));
         budget.saturating_sub(spent.sum())
     }
 
     /// Chooses more, within so many tokens; whether there was any.
-    pub fn go_on(&mut self, mut rest: u64) -> bool {
-        let (units, before) = (&self.choosing.units, self.chosen.len());
-        let mut open = vec![true; units.len()];
-        self.chosen.iter().for_each(|unit| open[*unit] = false);
-        let cheapest = units.iter().map(|unit| unit.tokens).min().unwrap_or(0);
-        let entry = |unit: usize, sum: u64| {
-            let mut entry = Entry {
-                density: 0.0,
-                prior: units[unit].prior,
-                sum,
-                tokens: u32::try_from(units[unit].tokens.max(1)).unwrap_or(u32::MAX),
-                unit: unit as u32,
-            };
-            entry.density = entry.gain() as f64 / f64::from(entry.tokens);
-            entry
-        };
-        let mut heap: BinaryHeap<Entry> = self
-            .now
-            .sums
-            .iter()
-            .enumerate()
-            .filter(|(unit, sum)| **sum > 0 && open[*unit] && units[*unit].tokens <= rest)
-            .map(|(unit, sum)| entry(unit, *sum))
-            .collect();
-        while let Some(best) = heap.pop() {
-            // A unit that does not fit never will: it is dropped before its value is computed again.
-            let unit = best.unit as usize;
-            if units[unit].tokens > rest {
-                continue;
-            }
-            let sum = self.now.sums[unit];
-            if sum < best.sum {
-                heap.push(entry(unit, sum));
-            } else if best.gain() == 0 {
-                break;
-            } else {
-                rest -= units[unit].tokens;
-                self.chosen.push(unit);
-                self.now.take(&self.choosing.terms, unit);
-                if rest < cheapest {
-                    break;
-                }
-            }
-        }
+    pub fn go_on(&mut self, rest: u64) -> bool {
+        let before = self.chosen.len();
+        self.rest = rest;
+        let open: Vec<usize> = (0..self.open.len()).filter(|unit| self.open[*unit]).collect();
+        take_best(self, open.into_iter());
         self.chosen.len() > before
     }
-}
 
-/// A unit in the heap, with the gain that it had when it was put there.
-struct Entry {
-    /// Gain by tokens, as near as a number with a point comes to it.
-    density: f64,
-    prior: u64,
-    sum: u64,
-    tokens: u32,
-    unit: u32,
-}
-
-impl Entry {
-    fn gain(&self) -> u128 {
-        u128::from(self.prior) * u128::from(self.sum)
-    }
-}
-
-/// Two densities that differ by more than this share of one of them differ in truth: each is three roundings away from it,
-/// and a rounding is a 2^-53rd.
-const SURE: f64 = 1e-14;
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Self) -> Ordering {
-        // Multiplying numbers of 128 bits is what a choice would spend its time with.
-        if (self.density - other.density).abs() > self.density * SURE
-            && let Some(order) = self.density.partial_cmp(&other.density)
-        {
-            return order;
+    /// Takes a unit, and lets its terms fade.
+    fn choose(&mut self, unit: usize) {
+        self.open[unit] = false;
+        self.chosen.push(unit);
+        let terms = self.choosing.terms.range(unit);
+        for term in &self.choosing.terms.all[terms][..self.left[unit] as usize] {
+            let term = *term as usize;
+            self.repeats[term] += 1;
+            self.worth[term] =
+                self.fading
+                    .after(self.choosing.worth[term], self.worth[term], self.repeats[term]);
         }
-        let own = self.gain().saturating_mul(other.tokens.into());
-        let others = other.gain().saturating_mul(self.tokens.into());
-        own.cmp(&others).then(other.unit.cmp(&self.unit))
     }
 }
 
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
+impl Offers for Choice<'_, '_> {
+    /// What does not fit never will.
+    fn offer(&mut self, unit: usize) -> Option<Offer> {
+        let tokens = self.choosing.tokens(unit);
+        if !self.open[unit] || tokens > self.rest {
+            return None;
+        }
+        let terms = self.choosing.terms.range(unit);
+        let sum = sum(
+            &mut self.choosing.terms.all[terms],
+            &mut self.left[unit],
+            &self.worth,
+        );
+        let gain = u128::from(self.choosing.priors[unit]) * u128::from(sum);
+        (gain > 0).then(|| Offer::new((unit, 0), gain, tokens))
+    }
+
+    fn take(&mut self, offer: Offer) -> bool {
+        let unit = offer.of as usize;
+        self.rest -= self.choosing.tokens(unit);
+        self.choose(unit);
+        self.rest >= self.cheapest
     }
 }
 
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Entry {}
-
-/// The distinct terms of all units as numbers, which units have which, and what each unit would add now.
-struct Terms {
-    /// Terms of each unit.
-    of: Lists,
-    /// Units that have each term.
-    having: Lists,
-    /// What a term is worth at first.
-    worth: Vec<u64>,
-    /// What the terms of a unit are worth at first, together.
-    sums: Vec<u64>,
+/// What is read of some of the units.
+#[derive(Default)]
+struct Piece {
+    terms: Lists,
+    tokens: Vec<u32>,
+    priors: Vec<u64>,
 }
 
 /// Lists of numbers, one after the other.
@@ -291,99 +308,8 @@ struct Lists {
 }
 
 impl Lists {
-    fn get(&self, nth: u32) -> &[u32] {
-        let start = nth.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
-        &self.all[start as usize..self.ends[nth as usize] as usize]
-    }
-
-    fn len(&self) -> u32 {
-        self.ends.len() as u32
-    }
-
-    /// For each of `count` numbers, in which of these lists it is.
-    fn turned(&self, count: usize) -> Lists {
-        let mut ends = vec![0; count];
-        self.all.iter().for_each(|number| ends[*number as usize] += 1);
-        let mut sum = 0;
-        for end in &mut ends {
-            // Where it begins, for now.
-            sum += std::mem::replace(end, sum);
-        }
-        let mut all = vec![0; self.all.len()];
-        for list in 0..self.len() {
-            for number in self.get(list) {
-                let next = &mut ends[*number as usize];
-                all[*next as usize] = list;
-                *next += 1;
-            }
-        }
-        Lists { all, ends }
-    }
-}
-
-/// The same in the course of a choice.
-struct Now {
-    /// What a term is worth now; halved as it is taken.
-    worth: Vec<u64>,
-    /// What the terms of a unit are worth now, together.
-    sums: Vec<u64>,
-    /// How many chosen units have a term.
-    repeats: Vec<u32>,
-    fading: Fading,
-}
-
-impl Terms {
-    fn of(units: &[Candidate<'_>]) -> Terms {
-        let bytes = units.iter().map(|unit| unit.text.len()).sum();
-        let (pieces, count) = read_all(
-            (units.len(), bytes),
-            |range, reader| {
-                let (mut all, mut ends) = (Vec::new(), Vec::with_capacity(range.len()));
-                for unit in range {
-                    reader.read(unit, units[unit].text, &mut all);
-                    ends.push(all.len() as u32);
-                }
-                Lists { all, ends }
-            },
-            |piece, now| piece.all.iter_mut().for_each(|term| *term = now(*term)),
-        );
-        let mut pieces = pieces.into_iter();
-        let mut of = pieces.next().unwrap_or_default();
-        for mut piece in pieces {
-            let before = of.all.len() as u32;
-            of.all.append(&mut piece.all);
-            of.ends.extend(piece.ends.iter().map(|end| end + before));
-        }
-        let having = of.turned(count);
-        let often = (0..count as u32).map(|term| having.get(term).len() as u64);
-        let worth = weights(units.len() as u64, often);
-        let sum = |unit| of.get(unit).iter().map(|term| worth[*term as usize]).sum();
-        Terms {
-            sums: (0..of.len()).map(sum).collect(),
-            of,
-            having,
-            worth,
-        }
-    }
-}
-
-impl Now {
-    /// Lets the terms of a chosen unit fade. A term is worth nothing after some 24 times, so no term is walked more often than
-    /// that.
-    fn take(&mut self, terms: &Terms, unit: usize) {
-        for term in terms.of.get(unit as u32) {
-            let worth = &mut self.worth[*term as usize];
-            self.repeats[*term as usize] += 1;
-            let left = self
-                .fading
-                .after(terms.worth[*term as usize], *worth, self.repeats[*term as usize]);
-            let lost = *worth - left;
-            *worth = left;
-            if lost > 0 {
-                for other in terms.having.get(*term) {
-                    self.sums[*other as usize] -= lost;
-                }
-            }
-        }
+    fn range(&self, nth: usize) -> Range<usize> {
+        let start = nth.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start as usize..self.ends[nth] as usize
     }
 }

@@ -3,6 +3,7 @@
 
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
+use std::borrow::Cow;
 
 /// How dates are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,10 +33,14 @@ pub fn day(timestamp: &str) -> Option<Date> {
 }
 
 /// The text with marks, counted from this day.
-pub fn mark(text: &str, day: Date, dates: Dates) -> String {
+pub fn mark(text: &str, day: Date, dates: Dates) -> Cow<'_, str> {
+    let found = relative(text, day);
+    if found.is_empty() {
+        return Cow::Borrowed(text);
+    }
     let mut out = String::with_capacity(text.len() + 16);
     let mut done = 0;
-    for (end, when) in relative(text, day) {
+    for (end, when) in found {
         if let Some(mark) = when.mark(day, dates) {
             out.push_str(&text[done..end]);
             out.push_str(&mark);
@@ -43,7 +48,7 @@ pub fn mark(text: &str, day: Date, dates: Dates) -> String {
         }
     }
     out.push_str(&text[done..]);
-    out
+    Cow::Owned(out)
 }
 
 /// The text as it was before [`mark`]: the marks that it would make are taken off, and no others.
@@ -67,12 +72,13 @@ pub fn unmark(text: &str, day: Date) -> String {
 
 /// The relative dates in a text: where each ends, and what it means on this day.
 fn relative(text: &str, day: Date) -> Vec<(usize, When)> {
-    let words = words(text);
+    let lower = text.to_ascii_lowercase();
+    let words = words(&lower);
     let mut found = Vec::new();
     let mut at = 0;
     while at < words.len() {
         // Only so many words can belong together: "the day before yesterday".
-        let most = (words.len() - at).min(4);
+        let most = (words.len() - at).min(if begins(words[at].text) { 4 } else { 0 });
         let longest = (1..=most)
             .rev()
             .filter(|length| together(text, &words[at..at + length]))
@@ -80,12 +86,21 @@ fn relative(text: &str, day: Date) -> Vec<(usize, When)> {
         match longest {
             Some((length, when)) => {
                 at += length;
-                found.push((words[at - 1].end, when));
+                found.push((words[at - 1].end(), when));
             }
             None => at += 1,
         }
     }
     found
+}
+
+/// Whether a relative date can begin with a word.
+fn begins(word: &str) -> bool {
+    let named = matches!(
+        word,
+        "today" | "tonight" | "this" | "yesterday" | "last" | "tomorrow" | "the" | "day" | "next" | "in"
+    );
+    named || number(word).is_some()
 }
 
 /// A day, a span of days, or less exactly.
@@ -132,45 +147,52 @@ impl When {
 }
 
 /// A word in lower case, and where it lies.
-struct Word {
-    text: String,
+struct Word<'t> {
+    text: &'t str,
     start: usize,
-    end: usize,
 }
 
-fn words(text: &str) -> Vec<Word> {
-    let mut found: Vec<Word> = Vec::new();
-    let mut inside = false;
-    for (at, c) in text.char_indices() {
+impl Word<'_> {
+    fn end(&self) -> usize {
+        self.start + self.text.len()
+    }
+}
+
+fn words(text: &str) -> Vec<Word<'_>> {
+    let mut found = Vec::new();
+    let mut start = None;
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
         let belongs = c.is_alphanumeric() || c == '_';
-        match found.last_mut() {
-            Some(word) if belongs && inside => {
-                word.text.push(c.to_ascii_lowercase());
-                word.end = at + c.len_utf8();
+        match start {
+            None if belongs => start = Some(at),
+            Some(from) if !belongs => {
+                start = None;
+                found.push(Word {
+                    text: &text[from..at],
+                    start: from,
+                });
             }
-            _ if belongs => found.push(Word {
-                text: c.to_ascii_lowercase().to_string(),
-                start: at,
-                end: at + c.len_utf8(),
-            }),
             _ => {}
         }
-        inside = belongs;
     }
     found
 }
 
 /// Whether only white space lies between the words.
-fn together(text: &str, words: &[Word]) -> bool {
+fn together(text: &str, words: &[Word<'_>]) -> bool {
     let mut pairs = words.windows(2);
-    pairs.all(|pair| text[pair[0].end..pair[1].start].chars().all(char::is_whitespace))
+    pairs.all(|pair| {
+        text[pair[0].end()..pair[1].start]
+            .chars()
+            .all(char::is_whitespace)
+    })
 }
 
 /// What these words, all of them, say on this day.
-fn when(words: &[Word], day: Date) -> Option<When> {
+fn when(words: &[Word<'_>], day: Date) -> Option<When> {
     let mut texts = [""; 4];
     for (text, word) in texts.iter_mut().zip(words) {
-        *text = &word.text;
+        *text = word.text;
     }
     match &texts[..words.len()] {
         ["today" | "tonight"] | ["this", "morning" | "afternoon" | "evening"] => away(day, 0),

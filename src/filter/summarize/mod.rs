@@ -10,8 +10,10 @@ mod block;
 mod choose;
 mod dates;
 mod entry;
+mod fill;
 mod forms;
 mod frame;
+mod greedy;
 pub(in crate::filter) mod handoff;
 mod harness;
 mod instructions;
@@ -36,8 +38,9 @@ pub use accept::{Failure, accept, is_blank};
 pub use block::Instruction;
 pub(in crate::filter) use block::{instruction_block, without_headings, without_instructions};
 pub use choose::{Candidate, choose};
-use choose::{Choosing, Fading};
+
 pub use dates::Dates;
+pub(in crate::filter) use greedy::{Offer, Offers, sum, take_best};
 pub(in crate::filter) use harness::is_harness;
 pub use instructions::strength;
 pub(in crate::filter) use prior::MONTHS;
@@ -52,13 +55,12 @@ pub use terms::{for_each_term, terms};
 pub use weight::{weight, weights};
 
 use crate::model::message::Role;
-use crate::model::threads::over_cores;
 use entry::{Count, Entry};
 use frame::Head;
 pub(in crate::filter) use handoff::Facts;
 use std::borrow::Cow;
 use std::collections::HashSet;
-use units::{OVERHEAD, Unit};
+use units::Units;
 
 /// Most times that what a text leaves of its budget is given out again: after three some thousandth of it is left.
 const ROUNDS: usize = 3;
@@ -163,18 +165,14 @@ pub fn extract(
         texts + previous.map_or(0, count)
     });
     let longest = units::longest(options.budget, covered);
-    let known = earlier.entries.len();
-    let mut units = units::units(sources, earlier.entries, longest, count);
+    let mut units = Units::of(sources, earlier.entries, longest, count);
     let registered: HashSet<&str> = instructions.iter().map(String::as_str).collect();
-    units.retain(|unit| !registered.contains(unit.text()));
-    let (text, kept) = fill(&beginning, &units, options, count);
+    units.retain(|text| !registered.contains(text));
+    let (text, kept) = fill::fill(&beginning, &units, options, count);
     if kept.is_empty() && instructions.is_empty() {
-        return Err(nothing(&beginning, &units, options, count));
+        return Err(fill::nothing(&beginning, &units, options, count));
     }
-    let mut quoted: Vec<usize> = kept
-        .iter()
-        .filter_map(|unit| units[*unit].source(known))
-        .collect();
+    let mut quoted: Vec<usize> = kept.iter().filter_map(|unit| units.source(*unit)).collect();
     quoted.dedup();
     Ok(Summary {
         tokens: accept(&text, options.budget, covered, count)?,
@@ -284,26 +282,6 @@ pub fn instructions(
     registry::registry(rules_from, &earlier.instructions, options, &cost)
 }
 
-/// Why not one unit is in the summary.
-fn nothing(beginning: &str, units: &[Unit<'_>], options: &Options, count: Count<'_>) -> Failure {
-    let says = |unit: &&Unit<'_>| !terms(unit.text()).is_empty();
-    let shortest = units
-        .iter()
-        .filter(says)
-        .min_by_key(|unit| count(&unit.entry.line()));
-    match shortest {
-        None => Failure::Blank,
-        unit => Failure::OverBudget {
-            tokens: count(&text::write(
-                beginning,
-                unit.map(|unit| &unit.entry).into_iter(),
-                options.style.dates,
-            )) + OVERHEAD,
-            budget: options.budget,
-        },
-    }
-}
-
 /// Instructions that are no longer asked for are lines like all others.
 fn demote(earlier: &mut text::Earlier) {
     let lines = earlier.instructions.drain(..).map(|one| Entry {
@@ -330,102 +308,4 @@ fn head(sources: &[Source<'_>]) -> Head {
         messages: sources.len() as u64,
         days: span,
     }
-}
-
-/// The text of the chosen units, and which they are, in their order. A unit is charged as a message would be, so
-/// that the text leaves room: what it leaves is given out again until that brings in no more.
-fn fill(beginning: &str, units: &[Unit<'_>], options: &Options, count: Count<'_>) -> (String, Vec<usize>) {
-    let choosing = Choosing::among(candidates(units));
-    let room = options.budget.saturating_sub(count(beginning));
-    let mut choice = choosing.begin(&options.style.questions, room, Fading::Slow);
-    let mut more = choice.left(room);
-    let mut made = (String::new(), Vec::new());
-    // Each round leaves a fraction of what the one before left, some four tokens of a unit's thirty.
-    for _ in 0..=ROUNDS {
-        if !choice.go_on(more) && !made.1.is_empty() {
-            break;
-        }
-        made = fit(beginning, units, &choice.chosen, options, count);
-        more = options.budget.saturating_sub(count(&made.0));
-        if made.1.len() < choice.chosen.len() || more == 0 {
-            break;
-        }
-    }
-    made
-}
-
-/// The units as what is chosen from.
-fn candidates<'u>(units: &'u [Unit<'_>]) -> Vec<Candidate<'u>> {
-    let answers = answers(units);
-    let bytes = units.iter().map(|unit| unit.text().len()).sum();
-    over_cores(units.len(), bytes, |index| {
-        let unit = &units[index];
-        Candidate {
-            text: unit.text(),
-            prior: Prior::of(unit.text())
-                .role(unit.entry.role)
-                .recency(index, units.len())
-                .told(unit.text(), answers[index])
-                .product(),
-            tokens: unit.tokens,
-        }
-    })
-}
-
-/// Most characters from the end of a message in which a question is looked for.
-const ASKED: usize = 60;
-
-/// Whether each unit is of a message whose one before is somebody else's and ends with a question.
-fn answers(units: &[Unit<'_>]) -> Vec<bool> {
-    let of = |unit: &Unit<'_>| unit.entry.part.map(|part| part.of);
-    let mut answers = Vec::with_capacity(units.len());
-    for (index, unit) in units.iter().enumerate() {
-        let before = index
-            .checked_sub(1)
-            .map(|before| (&units[before], answers[before]));
-        answers.push(match before {
-            Some((before, answers)) if of(before) == of(unit) => answers,
-            Some((before, _)) => {
-                let asks = || before.entry.text.chars().rev().take(ASKED).any(|c| c == '?');
-                before.entry.role != unit.entry.role && asks()
-            }
-            None => false,
-        });
-    }
-    answers
-}
-
-/// The text of as many of the picked units as fit, and which they are, in their order. The unit that was picked
-/// last goes first. How many must go is searched by halves, for a text does not get longer when a unit goes; what
-/// a tokenizer does at the seams is made good one by one.
-fn fit(
-    beginning: &str,
-    units: &[Unit<'_>],
-    picked: &[usize],
-    options: &Options,
-    count: Count<'_>,
-) -> (String, Vec<usize>) {
-    let written = |length: usize| {
-        let mut kept = picked[..length].to_vec();
-        kept.sort_unstable();
-        let text = text::write(
-            beginning,
-            kept.iter().map(|unit| &units[*unit].entry),
-            options.style.dates,
-        );
-        (text, kept)
-    };
-    let fits = |length: usize| count(&written(length).0) <= options.budget;
-    let (mut low, mut high) = (0, picked.len());
-    if fits(high) {
-        return written(high);
-    }
-    while low + 1 < high {
-        let middle = low + (high - low) / 2;
-        match fits(middle) {
-            true => low = middle,
-            false => high = middle,
-        }
-    }
-    written(low)
 }

@@ -8,16 +8,6 @@ use crate::model::message::Role;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prior(pub [u16; 7], u32);
 
-const DAYS: [&str; 7] = [
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-];
-
 /// The months, in English.
 pub(in crate::filter) const MONTHS: [&str; 12] = [
     "january",
@@ -34,19 +24,15 @@ pub(in crate::filter) const MONTHS: [&str; 12] = [
     "december",
 ];
 
-const DATE_WORDS: [&str; 9] = [
-    "yesterday",
-    "today",
-    "tomorrow",
-    "last",
-    "next",
-    "week",
-    "month",
-    "year",
-    "ago",
-];
+/// Words that stand for a time.
+#[rustfmt::skip]
+static TIMES: Words = Words::of(&[
+    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march",
+    "april", "may", "june", "july", "august", "september", "october", "november", "december", "yesterday", "today",
+    "tomorrow", "last", "next", "week", "month", "year", "ago",
+]);
 
-const FIRST_PERSON: [&str; 5] = ["i", "my", "we", "our", "me"];
+static FIRST_PERSON: Words = Words::of(&["i", "my", "we", "our", "me"]);
 
 impl Prior {
     /// That of a text that nothing distinguishes.
@@ -57,8 +43,8 @@ impl Prior {
         let mut first_person = false;
         let mut dated = false;
         for word in words(text) {
-            dated = dated || word.chars().all(char::is_numeric) || is_date(word);
-            first_person = first_person || is_one_of(word, &FIRST_PERSON);
+            dated = dated || word.chars().all(char::is_numeric) || TIMES.has(word);
+            first_person = first_person || FIRST_PERSON.has(word);
             if dated && first_person {
                 break;
             }
@@ -79,20 +65,21 @@ impl Prior {
         )
     }
 
-    /// The same, and so many thousandths of it, a multiple of 50: what the place of the unit tells of its worth. Units are compared
+    /// The same, and so many thousandths of it, a multiple of 50, by the place of the unit. Units are compared
     /// that have the same number of such factors.
     pub fn worth(mut self, factor: u32) -> Prior {
         self.1 *= factor / 50;
         self
     }
 
-    /// The same with what profile coverage-v2 adds: whether the text answers a question, tells what was done, and asks on.
-    pub fn told(self, text: &str, answers: bool) -> Prior {
+    /// The same with the factors of profile coverage-v2: whether the text answers a question, reports what was done, and asks a
+    /// further question.
+    pub fn dialogue(self, text: &str, answers: bool) -> Prior {
         let when = |applies: bool, factor: u32| if applies { factor } else { 1000 };
-        let asks_on = text.trim_end().ends_with('?') && text.contains('.');
+        let asks_further = text.trim_end().ends_with('?') && text.contains('.');
         self.worth(when(answers, 1250))
-            .worth(when(words(text).any(tells), 1250))
-            .worth(when(asks_on, 700))
+            .worth(when(words(text).any(reports), 1250))
+            .worth(when(asks_further, 700))
     }
 
     /// The same with the factor of who speaks.
@@ -126,29 +113,41 @@ impl Prior {
 }
 
 /// Words of what was done.
-const DONE: [&str; 19] = [
+static DONE: Words = Words::of(&[
     "was", "were", "went", "got", "had", "did", "made", "took", "saw", "met", "bought", "started", "joined",
     "finished", "won", "lost", "moved", "gave", "came",
-];
+]);
 
-fn tells(word: &str) -> bool {
-    is_one_of(word, &DONE)
-        || word.len() >= 5 && word.is_ascii() && word[word.len() - 2..].eq_ignore_ascii_case("ed")
+fn reports(word: &str) -> bool {
+    word.len() >= 5 && word.is_ascii() && word.as_bytes()[word.len() - 2..].eq_ignore_ascii_case(b"ed")
+        || DONE.has(word)
 }
 
-fn is_date(word: &str) -> bool {
-    // From "may" and "ago" to "wednesday" and "yesterday": most words are told by their length.
-    (3..=9).contains(&word.len())
-        && [&DATE_WORDS[..], &DAYS, &MONTHS]
-            .iter()
-            .any(|list| is_one_of(word, list))
+/// Words, found in any case.
+struct Words {
+    all: &'static [&'static str],
+    /// By the last five bits of the first letter, which cases have in common: the lengths of the words, as bits.
+    lengths: [u16; 32],
 }
 
-fn is_one_of(word: &str, list: &[&str]) -> bool {
-    let first = |text: &str| text.as_bytes().first().map(u8::to_ascii_lowercase);
-    let own = first(word);
-    list.iter()
-        .any(|known| first(known) == own && known.eq_ignore_ascii_case(word))
+impl Words {
+    const fn of(all: &'static [&'static str]) -> Words {
+        let mut lengths = [0; 32];
+        let mut nth = 0;
+        while nth < all.len() {
+            let word = all[nth].as_bytes();
+            lengths[(word[0] & 31) as usize] |= 1 << word.len();
+            nth += 1;
+        }
+        Words { all, lengths }
+    }
+
+    fn has(&self, word: &str) -> bool {
+        let first = word.as_bytes().first().map_or(0, |first| usize::from(first & 31));
+        word.len() < 16
+            && self.lengths[first] >> word.len() & 1 == 1
+            && self.all.iter().any(|known| known.eq_ignore_ascii_case(word))
+    }
 }
 
 /// Whole words: what lies between characters that are no letters, digits or underscores.

@@ -40,12 +40,8 @@ pub(super) fn beginning(head: &Head, instructions: &[Instruction]) -> String {
     out
 }
 
-/// The whole text, of these entries.
-pub(super) fn write<'e>(
-    beginning: &str,
-    entries: impl Iterator<Item = &'e Entry<'e>>,
-    dates: Dates,
-) -> String {
+/// The whole text, of these entries, which are marked already.
+pub(super) fn write<'e>(beginning: &str, entries: impl Iterator<Item = Entry<'e>>, dates: Dates) -> String {
     let mut out = beginning.to_string();
     let mut shown = None;
     let mut year = None;
@@ -65,11 +61,14 @@ pub(super) fn write<'e>(
                 (false, true) => " ",
                 (false, false) => GAP,
             };
-            let text = match day {
-                Some(day) => dates::mark(&entry.text, day, dates),
-                None => entry.text.to_string(),
-            };
-            write_lines(&mut out, "", &format!("{between}{text}"));
+            // A line of its own is indented.
+            match between.strip_prefix('\n') {
+                Some(between) => {
+                    out.push_str("\n  ");
+                    write_lines(&mut out, between, &entry.text);
+                }
+                None => write_lines(&mut out, between, &entry.text),
+            }
             continue;
         }
         if day != shown {
@@ -88,10 +87,7 @@ pub(super) fn write<'e>(
             out.push('\n');
         }
         any = true;
-        match day {
-            Some(day) => write_lines(&mut out, &entry.speaker, &dates::mark(&entry.text, day, dates)),
-            None => write_lines(&mut out, &entry.speaker, &entry.text),
-        }
+        write_lines(&mut out, &entry.speaker, &entry.text);
     }
     out.truncate(out.trim_end_matches('\n').len());
     out

@@ -1,12 +1,14 @@
 //! What is chosen from: messages, sentences of long ones, and the entries of an earlier summary.
 
 use super::Source;
-use super::dates;
+use super::dates::{self, Dates};
 use super::entry::{Count, Entry, Part};
 use super::frame::speaker;
 use super::handoff::GAP;
 use super::sentences::ranges;
+use crate::model::message::Role;
 use crate::model::threads::{by_pieces, gathered};
+use jiff::civil::Date;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -25,127 +27,193 @@ pub(super) fn longest(budget: u64, covered: u64) -> u64 {
     }
 }
 
-/// One thing to keep or leave out.
-#[derive(Clone, Debug)]
-pub(super) struct Unit<'a> {
-    /// What is said, word for word.
-    pub entry: Entry<'a>,
+/// The things to keep or leave out, oldest first: those of an earlier summary, then those of messages.
+pub(super) struct Units<'a> {
+    sources: &'a [Source<'a>],
+    earlier: Vec<Entry<'static>>,
+    all: Vec<Unit>,
+}
+
+/// A text that is kept or left out as a whole, word for word. There are many of them.
+#[derive(Clone, Copy)]
+struct Unit {
+    /// What it is of: an entry of the earlier summary, or behind these a message.
+    of: u32,
+    /// Where it lies in the text of that.
+    start: u32,
+    end: u32,
+    /// Which of its sentences it is.
+    nth: u32,
+    /// Whether a line of it begins there.
+    begins_line: bool,
     /// Its cost.
-    pub tokens: u64,
+    tokens: u32,
 }
 
 /// Tokens of a unit beyond those of its line, as of a message beyond those of its text.
 pub(super) const OVERHEAD: u64 = 4;
 
-impl Unit<'_> {
-    /// What is said, without who says it.
-    pub fn text(&self) -> &str {
-        &self.entry.text
-    }
-
-    /// Index of the source behind so many lines of an earlier summary; none for one of these.
-    pub fn source(&self, known: usize) -> Option<usize> {
-        (self.entry.part?.of as usize).checked_sub(known)
-    }
-}
-
-/// The units, oldest first: the earlier summary's, then the messages'.
-pub(super) fn units<'a>(
-    sources: &'a [Source<'_>],
-    earlier: Vec<Entry<'static>>,
-    longest: u64,
-    count: Count<'_>,
-) -> Vec<Unit<'a>> {
-    let known = earlier.len();
-    let mut units: Vec<Unit<'a>> = Vec::new();
-    for (number, mut entry) in earlier.into_iter().enumerate() {
-        if let Some(day) = entry.day {
-            entry.text = Cow::Owned(dates::unmark(&entry.text, day));
-        }
-        for (nth, (range, begins_line)) in pieces(&entry.text, None, longest, count).into_iter().enumerate() {
-            let text = entry.text[range].trim_start_matches(GAP.trim()).trim();
-            if text.is_empty() {
-                continue;
-            }
-            let entry = Entry {
-                text: Cow::Owned(text.to_string()),
-                part: Some(Part {
-                    of: number as u32,
-                    nth: nth as u32,
-                    begins_line,
-                }),
-                ..entry.clone()
-            };
-            units.push(Unit::new(entry, None, count));
-        }
-    }
-    let bytes = sources.iter().map(|source| source.text.len()).sum();
-    let of_sources = by_pieces(sources.len(), bytes, |range| {
-        let mut units = Vec::with_capacity(range.len());
-        for index in range {
-            of_source((index, &sources[index]), known, longest, count, &mut units);
-        }
-        units
-    });
-    let of_sources = gathered(of_sources);
-    if units.is_empty() {
-        return of_sources;
-    }
-    units.extend(of_sources);
-    units
-}
-
-/// The units of a message.
-fn of_source<'a>(
-    (index, source): (usize, &'a Source<'_>),
-    known: usize,
-    longest: u64,
-    count: Count<'_>,
-    units: &mut Vec<Unit<'a>>,
-) {
-    let text = source.text.trim();
-    if text.is_empty() {
-        return;
-    }
-    let day = source.timestamp.and_then(dates::day);
-    let speaker = speaker(source.role, source.tool.as_deref());
-    let pieces = pieces(text, source.tokens.map(u64::from), longest, count);
-    for (nth, (range, begins_line)) in pieces.into_iter().enumerate() {
-        // Of a part of a text whose tokens are known they are not counted again.
-        let share = |tokens: u64| {
-            let share = u128::from(tokens) * range.len() as u128;
-            u64::try_from(share.div_ceil(text.len() as u128)).unwrap_or(tokens)
-        };
-        let tokens = source.tokens.map(|tokens| share(tokens.into()));
-        let entry = Entry {
-            role: Some(source.role),
-            speaker: speaker.clone(),
-            text: Cow::Borrowed(&text[range]),
-            day,
-            part: Some(Part {
-                of: (known + index) as u32,
-                nth: nth as u32,
-                begins_line,
-            }),
-        };
-        units.push(Unit::new(entry, tokens, count));
-    }
-}
-
 /// Tokens of who speaks, at the beginning of a line.
 const SPEAKER: u64 = 2;
 
-impl<'a> Unit<'a> {
-    /// One whose tokens are counted where they are not known.
-    fn new(entry: Entry<'a>, tokens: Option<u64>, count: Count<'_>) -> Unit<'a> {
-        // A further sentence needs no line of its own.
-        let further = entry.part.is_some_and(|part| part.nth > 0);
-        let tokens = match (further, tokens) {
-            (true, tokens) => tokens.unwrap_or_else(|| count(&entry.text)) + OVERHEAD - 1,
-            (false, Some(tokens)) => tokens + SPEAKER + OVERHEAD,
-            (false, None) => count(&entry.line()) + OVERHEAD,
+impl<'a> Units<'a> {
+    pub fn of(
+        sources: &'a [Source<'a>],
+        mut earlier: Vec<Entry<'static>>,
+        longest: u64,
+        count: Count<'_>,
+    ) -> Units<'a> {
+        for entry in &mut earlier {
+            if let Some(day) = entry.day {
+                entry.text = Cow::Owned(dates::unmark(&entry.text, day));
+            }
+        }
+        let known = earlier.len();
+        let mut units = Units {
+            sources,
+            earlier,
+            all: Vec::new(),
         };
-        Unit { entry, tokens }
+        let bytes = sources.iter().map(|source| source.text.len()).sum();
+        units.all = gathered(by_pieces(known + sources.len(), bytes, |range| {
+            let mut found = Vec::with_capacity(range.len());
+            range.for_each(|of| units.of_one(of, longest, count, &mut found));
+            found
+        }));
+        units
+    }
+
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The text that a unit is of.
+    fn whole(&self, of: usize) -> &str {
+        match self.earlier.get(of) {
+            Some(entry) => &entry.text,
+            None => &self.sources[of - self.earlier.len()].text,
+        }
+    }
+
+    /// What is said, without who says it.
+    pub fn text(&self, unit: usize) -> &str {
+        let unit = &self.all[unit];
+        &self.whole(unit.of as usize)[unit.start as usize..unit.end as usize]
+    }
+
+    /// Its cost.
+    pub fn tokens(&self, unit: usize) -> u64 {
+        self.all[unit].tokens.into()
+    }
+
+    /// What it is of: units with the same are of one message, or one entry of the earlier summary.
+    pub fn part_of(&self, unit: usize) -> usize {
+        self.all[unit].of as usize
+    }
+
+    /// Who says it, where that is known.
+    pub fn role(&self, unit: usize) -> Option<Role> {
+        let of = self.part_of(unit);
+        match self.earlier.get(of) {
+            Some(entry) => entry.role,
+            None => Some(self.sources[of - self.earlier.len()].role),
+        }
+    }
+
+    /// Index of the source; none of an earlier summary.
+    pub fn source(&self, unit: usize) -> Option<usize> {
+        self.part_of(unit).checked_sub(self.earlier.len())
+    }
+
+    /// A unit as a line.
+    pub fn entry(&self, unit: usize) -> Entry<'_> {
+        self.entry_of(&self.all[unit])
+    }
+
+    fn entry_of(&self, unit: &Unit) -> Entry<'_> {
+        let of = unit.of as usize;
+        let (role, speaker) = match self.earlier.get(of) {
+            Some(entry) => (entry.role, Cow::Borrowed(&*entry.speaker)),
+            None => {
+                let source = &self.sources[of - self.earlier.len()];
+                (Some(source.role), speaker(source.role, source.tool.as_deref()))
+            }
+        };
+        Entry {
+            role,
+            speaker,
+            text: Cow::Borrowed(&self.whole(of)[unit.start as usize..unit.end as usize]),
+            day: self.day(of),
+            part: Some(Part {
+                of: unit.of,
+                nth: unit.nth,
+                begins_line: unit.begins_line,
+            }),
+        }
+    }
+
+    /// What is said, its relative dates marked.
+    pub fn marked(&self, unit: usize, shape: Dates) -> Cow<'_, str> {
+        let text = self.text(unit);
+        match self.day(self.part_of(unit)).filter(|_| shape != Dates::Off) {
+            Some(day) => dates::mark(text, day, shape),
+            None => Cow::Borrowed(text),
+        }
+    }
+
+    fn day(&self, of: usize) -> Option<Date> {
+        match self.earlier.get(of) {
+            Some(entry) => entry.day,
+            None => self.sources[of - self.earlier.len()]
+                .timestamp
+                .and_then(dates::day),
+        }
+    }
+
+    /// Leaves out the units with other texts.
+    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        let mut kept: Vec<bool> = (0..self.len()).map(|unit| keep(self.text(unit))).collect();
+        let mut kept = kept.drain(..);
+        self.all.retain(|_| kept.next().unwrap_or(true));
+    }
+
+    /// The units of a message, or of an entry.
+    fn of_one(&self, of: usize, longest: u64, count: Count<'_>, found: &mut Vec<Unit>) {
+        let whole = self.whole(of);
+        let source = of.checked_sub(self.earlier.len()).map(|of| &self.sources[of]);
+        let text = source.map_or(whole, |_| whole.trim());
+        let known = source.and_then(|source| source.tokens).map(u64::from);
+        let place = |part: &str| part.as_ptr() as usize - whole.as_ptr() as usize;
+        for (nth, (range, begins_line)) in pieces(text, known, longest, count).into_iter().enumerate() {
+            let mut part = &text[range];
+            if source.is_none() {
+                part = part.trim_start_matches(GAP.trim()).trim();
+            }
+            if part.is_empty() {
+                continue;
+            }
+            let mut unit = Unit {
+                of: of as u32,
+                start: place(part) as u32,
+                end: (place(part) + part.len()) as u32,
+                nth: nth as u32,
+                begins_line,
+                tokens: 0,
+            };
+            // Of a part of a text whose tokens are known they are not counted again.
+            let share = |tokens: u64| {
+                let share = u128::from(tokens) * part.len() as u128;
+                u64::try_from(share.div_ceil(text.len() as u128)).unwrap_or(tokens)
+            };
+            // A further sentence needs no line of its own.
+            let tokens = match (nth > 0, known.map(share)) {
+                (true, tokens) => tokens.unwrap_or_else(|| count(part)) + OVERHEAD - 1,
+                (false, Some(tokens)) => tokens + SPEAKER + OVERHEAD,
+                (false, None) => count(&self.entry_of(&unit).line()) + OVERHEAD,
+            };
+            unit.tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
+            found.push(unit);
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use super::cut::{GAP, cut};
 use super::lines::{AROUND, Count, MORE, quoted, unseen};
 use crate::model::threads::over_cores;
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -30,7 +31,7 @@ struct Asked<'f> {
     questions: &'f [String],
     /// Sentences, and short requests whole, each with the number of its request.
     units: Vec<(usize, Range<usize>)>,
-    among: Choosing<'f>,
+    among: RefCell<Choosing<'f>>,
 }
 
 impl<'f> Requests<'f> {
@@ -135,14 +136,15 @@ impl<'f> Asked<'f> {
         });
         Asked {
             questions,
-            among: Choosing::among(among.collect()),
+            among: RefCell::new(Choosing::among(among.collect())),
             units,
         }
     }
 
     /// What they choose of each request within half of so many tokens, and the tokens that are left.
     fn excerpts(&self, requests: &[Cow<'_, str>], room: u64) -> (BTreeMap<usize, String>, u64) {
-        let choice = self.among.begin(self.questions, room, Fading::Slow);
+        let mut among = self.among.borrow_mut();
+        let choice = among.begin(self.questions, room, Fading::Slow);
         let left = choice.left(room);
         let mut chosen = choice.chosen;
         chosen.sort_unstable();

@@ -12,6 +12,7 @@ use super::{Facts, File};
 use crate::filter::phrase::holds;
 use crate::model::message::Role;
 use crate::model::threads::over_cores;
+use std::cell::RefCell;
 
 /// Fewest tokens of a reply that are worth quoting.
 const LEAST: u64 = 12;
@@ -110,7 +111,7 @@ fn blocks<'f>(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -
     let requests = Requests::of(facts, questions, count);
     let notes = notes(facts, count);
     let note_costs = notes.iter().map(|note| note.tokens).sum();
-    let notes = Choosing::among(notes);
+    let notes = RefCell::new(Choosing::among(notes));
     let earlier: Vec<String> = facts.earlier.iter().map(Entry::line).collect();
     let earlier_units = facts.earlier.iter().enumerate().map(|(nth, entry)| Candidate {
         text: &entry.text,
@@ -122,7 +123,7 @@ fn blocks<'f>(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -
     });
     let earlier_units: Vec<Candidate<'f>> = earlier_units.collect();
     let earlier_costs = earlier_units.iter().map(|unit| unit.tokens).sum();
-    let earlier_units = Choosing::among(earlier_units);
+    let earlier_units = RefCell::new(Choosing::among(earlier_units));
     let reply = facts.reply.as_deref().unwrap_or_default().trim();
     let sum = |costs: &[u64]| costs.iter().sum::<u64>();
     let more_cost = |names: u64| if names > 0 { MORE } else { 0 };
@@ -203,8 +204,12 @@ fn blocks<'f>(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -
 }
 
 /// The units that say most for their tokens, in their order.
-fn chosen(among: &Choosing<'_>, questions: &[String], room: u64) -> impl Iterator<Item = usize> {
-    let mut chosen = among.choose_for(questions, room, Fading::Slow);
+fn chosen(
+    among: &RefCell<Choosing<'_>>,
+    questions: &[String],
+    room: u64,
+) -> impl Iterator<Item = usize> + use<> {
+    let mut chosen = among.borrow_mut().choose_for(questions, room, Fading::Slow);
     chosen.sort_unstable();
     chosen.into_iter()
 }

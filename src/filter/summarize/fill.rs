@@ -1,0 +1,172 @@
+//! The text of a summary: as many units as fit into it.
+
+use super::choose::{Candidate, Choosing, Fading};
+use super::entry::{Count, Entry};
+use super::units::{OVERHEAD, Units};
+use super::{Dates, Failure, Options, Prior, terms, text};
+use crate::model::threads::over_cores;
+use std::borrow::Cow;
+
+/// Most times that what a text leaves of its budget is given out again: after three some thousandth of it is left.
+const ROUNDS: usize = 3;
+
+/// The text of the chosen units, and which they are, in their order. A unit is charged as a message would be, so
+/// that the text leaves room: what it leaves is given out again until that brings in no more.
+pub(super) fn fill(
+    beginning: &str,
+    units: &Units<'_>,
+    options: &Options,
+    count: Count<'_>,
+) -> (String, Vec<usize>) {
+    let mut choosing = choosing(units);
+    let room = options.budget.saturating_sub(count(beginning));
+    let mut choice = choosing.begin(&options.style.questions, room, Fading::Slow);
+    let mut more = choice.left(room);
+    let mut made = (String::new(), Vec::new());
+    let mut texts = Vec::new();
+    // Each round leaves a fraction of what the one before left, some four tokens of a unit's thirty.
+    for _ in 0..=ROUNDS {
+        if !choice.go_on(more) && !made.1.is_empty() {
+            break;
+        }
+        let new = &choice.chosen[texts.len()..];
+        texts.extend(marked(units, new, options.style.dates));
+        let (text, kept, tokens) = fit(beginning, units, (&choice.chosen, &texts), options, count);
+        made = (text, kept);
+        more = options.budget.saturating_sub(tokens);
+        if made.1.len() < choice.chosen.len() || more == 0 {
+            break;
+        }
+    }
+    made
+}
+
+/// The units as what is chosen from.
+pub(super) fn choosing<'u>(units: &'u Units<'_>) -> Choosing<'u> {
+    let answers = answers(units);
+    let bytes = (0..units.len()).map(|unit| units.text(unit).len()).sum();
+    Choosing::read((units.len(), bytes), move |unit| {
+        let text = units.text(unit);
+        Candidate {
+            text,
+            prior: Prior::of(text)
+                .role(units.role(unit))
+                .recency(unit, units.len())
+                .dialogue(text, answers[unit])
+                .product(),
+            tokens: units.tokens(unit),
+        }
+    })
+}
+
+/// Most characters from the end of a message in which a question is looked for.
+const ASKED: usize = 60;
+
+/// Whether each unit is of a message whose one before is somebody else's and ends with a question.
+fn answers(units: &Units<'_>) -> Vec<bool> {
+    let mut answers = Vec::with_capacity(units.len());
+    for unit in 0..units.len() {
+        let before = unit.checked_sub(1);
+        answers.push(match before {
+            Some(before) if units.part_of(before) == units.part_of(unit) => answers[before],
+            Some(before) => {
+                let asks = || units.text(before).chars().rev().take(ASKED).any(|c| c == '?');
+                units.role(before) != units.role(unit) && asks()
+            }
+            None => false,
+        });
+    }
+    answers
+}
+
+/// The texts of the picked units with marks.
+pub(super) fn marked<'u>(units: &'u Units<'_>, picked: &[usize], dates: Dates) -> Vec<Cow<'u, str>> {
+    // Looking for dates takes longer than other work on as many bytes.
+    let bytes: usize = picked.iter().map(|unit| units.text(*unit).len()).sum();
+    over_cores(picked.len(), bytes * 8, |nth| units.marked(picked[nth], dates))
+}
+
+/// Guesses before the search goes on by halves.
+const PROBES: usize = 12;
+
+/// The text of as many of the picked units as fit, which they are, in their order, and its tokens. The unit that was
+/// picked last goes first. How many must go is searched for, since a text does not get longer when a unit goes.
+pub(super) fn fit(
+    beginning: &str,
+    units: &Units<'_>,
+    (picked, texts): (&[usize], &[Cow<'_, str>]),
+    options: &Options,
+    count: Count<'_>,
+) -> (String, Vec<usize>, u64) {
+    let written = |length: usize| {
+        let mut kept: Vec<(usize, &str)> = picked[..length]
+            .iter()
+            .zip(texts)
+            .map(|(unit, text)| (*unit, &**text))
+            .collect();
+        kept.sort_unstable();
+        let entries = kept.iter().map(|(unit, text)| Entry {
+            text: Cow::Borrowed(text),
+            ..units.entry(*unit)
+        });
+        let text = text::write(beginning, entries, options.style.dates);
+        let tokens = count(&text);
+        (text, kept.iter().map(|(unit, _)| *unit).collect(), tokens)
+    };
+    let whole = written(picked.len());
+    if whole.2 <= options.budget {
+        return whole;
+    }
+    let (mut low, mut high) = ((0, written(0)), (picked.len(), whole.2));
+    // A text is about as long as the number of its units says. What is tried is a little more or less than that, so that
+    // both ends come near.
+    let mut more = None;
+    for probe in 0.. {
+        let span = high.0 - low.0;
+        if span <= 1 {
+            break;
+        }
+        let least = low.1.2;
+        let (room, all) = (options.budget.saturating_sub(least), high.1.saturating_sub(least));
+        let guess = match probe < PROBES {
+            true => (span as u128 * u128::from(room) / u128::from(all.max(1))) as usize,
+            false => span / 2,
+        };
+        let guess = match more {
+            Some(true) => guess + span.isqrt(),
+            Some(false) => guess.saturating_sub(span.isqrt()),
+            None => guess,
+        };
+        let middle = low.0 + guess.clamp(1, span - 1);
+        let made = written(middle);
+        let fits = made.2 <= options.budget;
+        match fits {
+            true => low = (middle, made),
+            false => high = (middle, made.2),
+        }
+        more = Some(fits).filter(|_| probe < PROBES);
+    }
+    low.1
+}
+
+/// Why not one unit is in the summary.
+pub(super) fn nothing(beginning: &str, units: &Units<'_>, options: &Options, count: Count<'_>) -> Failure {
+    let says = |unit: &usize| !terms(units.text(*unit)).is_empty();
+    let shortest = (0..units.len())
+        .filter(says)
+        .min_by_key(|unit| count(&units.entry(*unit).line()));
+    match shortest {
+        None => Failure::Blank,
+        unit => Failure::OverBudget {
+            tokens: count(&text::write(
+                beginning,
+                unit.into_iter().map(|unit| Entry {
+                    text: units.marked(unit, options.style.dates),
+                    ..units.entry(unit)
+                }),
+                options.style.dates,
+            )) + OVERHEAD,
+            budget: options.budget,
+        },
+    }
+}
