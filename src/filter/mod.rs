@@ -16,6 +16,7 @@ pub mod fork;
 pub mod gc;
 pub mod join;
 pub mod memory;
+pub mod merge;
 pub mod metadata;
 pub mod overview;
 mod phrase;

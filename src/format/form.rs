@@ -1,6 +1,7 @@
 //! What a format is to the rest of the library: a row of the table in `table.rs`.
 
 use super::id::Format;
+use super::keyed::Keyed;
 use super::report::{Loss, Report};
 use super::request::api::Api;
 use super::sessions::{Input, SessionReader};
@@ -91,6 +92,8 @@ pub struct Form {
     pub loses: &'static [Loss],
     /// The form of the model of a whole session, which it has a place for.
     pub model: Option<&'static str>,
+    /// How its lines are known where they have ids and name the line before them.
+    pub keyed: Option<Keyed>,
     /// What else is worth knowing of reading and writing it, in a few words.
     pub note: &'static str,
 }
@@ -113,6 +116,7 @@ impl Form {
         refuses: None,
         loses: &[],
         model: None,
+        keyed: None,
         note: "",
     };
 

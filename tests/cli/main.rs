@@ -60,6 +60,7 @@ mod losses;
 mod markdown;
 mod max_messages;
 mod memory;
+mod merge;
 mod migrate;
 mod migrate_places;
 mod migrate_to;

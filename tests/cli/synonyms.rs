@@ -43,7 +43,7 @@ fn a_word_of_another_program_leads_to_a_command() {
         ("version", "convo --version"),
         ("html", "convo cat --to html NAME"),
         ("compare", "convo diff A B"),
-        ("merge", "convo join"),
+        ("concat", "convo join"),
         ("repair", "convo check --for API --fix"),
         ("scrub", "convo redact"),
     ] {

@@ -128,6 +128,26 @@ pub fn file(place: &Place) {
     place.write("work/native.jsonl", NATIVE);
 }
 
+/// Two copies of a file that continue, and of the session in the store.
+pub fn copies(place: &Place) {
+    file(place);
+    let said = |id: &str| format!("{{\"role\":\"user\",\"content\":\"{id}\",\"id\":\"{id}\"}}\n");
+    for (name, ids) in [("ours", ["o1", "o2"]), ("theirs", ["t1", "t2"])] {
+        place.write(
+            &format!("work/{name}.jsonl"),
+            NATIVE.to_string() + &said(ids[0]) + &said(ids[1]),
+        );
+    }
+    let log = std::fs::read_to_string(place.log("chat")).expect("the log is there");
+    let mut lines: Vec<&str> = log.lines().collect();
+    let last = lines.pop().expect("it has lines");
+    place.write("work/short.jsonl", lines.join("\n") + "\n" + &said("b1"));
+    place.write(
+        "work/longer.jsonl",
+        lines.join("\n") + "\n" + last + "\n" + &said("l1"),
+    );
+}
+
 pub fn folder(place: &Place) {
     chat(place);
     for name in ["first", "second", "third"] {

@@ -15,7 +15,7 @@
 
 use super::place::Place;
 use super::prepare::{
-    LONG, NATIVE, SCOPE, STREAM, aliased, answered, asked, blank, chat, continued, cut, damaged, file,
+    LONG, NATIVE, SCOPE, STREAM, aliased, answered, asked, blank, chat, continued, copies, cut, damaged, file,
     folder, grown, grown_document, grown_elsewhere, grown_in_a_folder, keyed, packed, packed_and_cut, pair,
     removed, replied, rolled, secret, secret_file, torn, twice, under_an_older_name, worked, worked_file,
 };
@@ -223,6 +223,52 @@ pub const OPERATIONS: &[Operation] = &[
         arguments: &["check", "native.jsonl", "-i", "--for", "openai-chat", "--fix"],
         session: None,
         brings: ("work/native.jsonl", "Look at 2."),
+        ..BASE
+    },
+    Operation {
+        name: "merge",
+        prepare: copies,
+        arguments: &["merge", "chat", "longer.jsonl"],
+        between: Between::Appended,
+        brings: ("store/sessions/chat.jsonl", "\"l1\""),
+        ..BASE
+    },
+    Operation {
+        name: "merge of a second course",
+        prepare: copies,
+        arguments: &["merge", "chat", "short.jsonl"],
+        brings: ("store/sessions/branch_d60327c6db45d04a.jsonl", "\"b1\""),
+        ..BASE
+    },
+    Operation {
+        name: "merge -i",
+        prepare: copies,
+        arguments: &["merge", "-i", "ours.jsonl", "theirs.jsonl"],
+        session: None,
+        brings: ("work/ours.jsonl", "\"t2\""),
+        ..BASE
+    },
+    Operation {
+        name: "merge -o",
+        prepare: copies,
+        arguments: &["merge", "ours.jsonl", "theirs.jsonl", "-o", "theirs.jsonl"],
+        session: None,
+        brings: ("work/theirs.jsonl", "\"o2\""),
+        ..BASE
+    },
+    Operation {
+        name: "merge --driver",
+        prepare: copies,
+        arguments: &[
+            "merge",
+            "--driver",
+            "native.jsonl",
+            "ours.jsonl",
+            "theirs.jsonl",
+            "x.jsonl",
+        ],
+        session: None,
+        brings: ("work/ours.jsonl", "\"t2\""),
         ..BASE
     },
     Operation {

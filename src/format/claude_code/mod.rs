@@ -42,7 +42,7 @@ use super::detect::signature::has_content;
 use super::detect::{Content, Shape, Signature};
 use super::report::{Loss, Report};
 use super::sessions::{Input, SessionReader};
-use super::{Form, Holds, Reading};
+use super::{Form, Holds, Keyed, Reading};
 use crate::error::Result;
 use crate::model::session::Session;
 use log::Log;
@@ -76,6 +76,22 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
+    keyed: Some(Keyed {
+        id: "uuid",
+        session: "sessionId",
+        time: "timestamp",
+        message: "message",
+        states: &[
+            "custom-title",
+            "ai-title",
+            "agent-name",
+            "last-prompt",
+            "mode",
+            "permission-mode",
+            "pr-link",
+            "worktree-state",
+        ],
+    }),
     note: "Branches (edited prompts) and sidechains (subagents) are sessions after the main one. In place, dropping a record also drops the records that depend on it; a summary is inserted as a compaction of the program, after the messages that it replaces.",
     ..Form::BLANK
 };

@@ -30,7 +30,7 @@ mod write;
 pub(super) use signature::SIGNATURE;
 
 use super::report::Loss;
-use super::{Form, Holds, Reading};
+use super::{Form, Holds, Keyed, Reading};
 
 /// pi's files, as a format.
 pub const FORM: Form = Form {
@@ -56,6 +56,13 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
+    keyed: Some(Keyed {
+        id: "id",
+        session: "id",
+        time: "timestamp",
+        message: "message",
+        states: &[],
+    }),
     note: "Branches are sessions after the main one. In place, only appends entries: cuts and summaries as a compaction, other changes as a branch, which format version 1 does not support.",
     ..Form::BLANK
 };

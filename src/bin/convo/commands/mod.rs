@@ -24,6 +24,7 @@ mod join;
 mod keep;
 mod key;
 mod list;
+mod merge;
 mod migrate;
 mod new;
 mod note;
@@ -130,6 +131,7 @@ pub const ALL: &[Verb] = &[
     verb::<fork::Fork>("fork", Group::Reshape, false),
     verb::<split::Split>("split", Group::Reshape, false),
     verb::<join::Join>("join", Group::Reshape, false),
+    verb::<merge::Merge>("merge", Group::Reshape, false),
     verb::<title::Title>("title", Group::Manage, false),
     verb::<tag::Tag>("tag", Group::Manage, false),
     verb::<note::Note>("note", Group::Manage, false),

@@ -36,10 +36,7 @@ const HINTS: [(&[&str], &str); 25] = [
         "write a page with: convo cat --to html NAME > page.html",
     ),
     (&["cmp", "compare"], "compare two sessions with: convo diff A B"),
-    (
-        &["merge", "concat", "combine"],
-        "combine sessions with: convo join",
-    ),
+    (&["concat", "combine"], "combine sessions with: convo join"),
     (
         &["view", "less", "more", "open", "print", "display", "read"],
         "display a session with: convo show",

@@ -183,6 +183,7 @@ fn event() -> Value {
                 "why": {"type": "string"},
             })),
             of("note", &["id", "at", "text"], json!({"text": {"type": "string"}, "of": id})),
+            of("conflict", &["id", "at", "of", "theirs"], json!({"of": id, "theirs": {"type": "object"}})),
             of("restore", &["id", "at", "of"], json!({"of": id, "by": {"type": "string"}})),
             of("link", &["id", "at"], json!({
                 "continued_to": id,

@@ -1,0 +1,159 @@
+//! A merge into the store: missing records are appended to the session, and courses that it did not take are sessions of
+//! their own.
+
+use super::Merge;
+use super::sides::{Side, common_format};
+use crate::context::{Context, named};
+use crate::output::counted;
+use crate::programs::hooks;
+use convo::error::{Error, Kind, Result};
+use convo::filter::merge::{LineSource, MergedLine, Options, merge};
+use convo::format::report::Report;
+use convo::format::{Format, native};
+use convo::model::json;
+use convo::model::lineage::{Aside, Lineage};
+use convo::model::session::Session;
+use convo::store::Store;
+
+/// How often a merge is planned again because the session grew.
+const TRIES: u32 = 50;
+
+impl Merge {
+    pub(super) fn store(&self, context: &Context, name: &str, base: &Side, b: &Side) -> anyhow::Result<()> {
+        let usage =
+            |what: &str| Error::new(Kind::Usage, what.to_string()).hint("merge into a file with: -o FILE");
+        let given = [
+            (
+                self.deciding.deletions,
+                "--deletions requires a file: a stored session keeps its records",
+            ),
+            (
+                self.deciding.interleave,
+                "--interleave requires a file: a stored session keeps its order",
+            ),
+            (self.writing.in_place.is_some(), "-i requires a file"),
+        ];
+        if let Some((_, what)) = given.into_iter().find(|(is_given, _)| *is_given) {
+            return Err(named(usage(what), name).into());
+        }
+        let format = common_format([base, b, &Side::default()])?;
+        if let Some(format) = format.filter(|format| *format != Format::Native) {
+            let error = Error::new(Kind::Usage, format!("{} is {}", b.label, format.name()));
+            return Err(error
+                .hint(format!(
+                    "convert it with: convo cat {} | convo merge {name} -",
+                    b.label
+                ))
+                .into());
+        }
+        self.append(context, name, base, b)
+            .map_err(|error| match error.downcast::<Error>() {
+                Ok(error) => named(error, name).into(),
+                Err(error) => error,
+            })
+    }
+
+    fn append(&self, context: &Context, name: &str, base: &Side, b: &Side) -> anyhow::Result<()> {
+        let store = context.store()?;
+        let id = store.resolve(name)?;
+        let now = context.clock.now();
+        let options = Options {
+            appends: true,
+            ..self.options(Some(Format::Native), Some(&now))
+        };
+        for _ in 0..TRIES {
+            let mut report = Report::default();
+            let (session, length) = store.load_with_length(&id, &mut report)?;
+            let own = [session];
+            let mut merged = merge(&base.sessions, &own, &b.sessions, &options)?;
+            let (mut lines, mut branches, mut others) = (Vec::new(), Vec::new(), 0);
+            for session in &merged.sessions {
+                let header = session.first().and_then(|line| Lineage::of_header(&line.bytes));
+                let is_branch = header.and_then(|lineage| lineage.aside()) == Some(Aside::Branch);
+                match (session.first().map(|line| line.from), is_branch) {
+                    (Some(LineSource::A), _) => lines = new_lines(session),
+                    (_, true) => branches.push(session),
+                    (Some(_), _) => others += 1,
+                    (None, _) => {}
+                }
+            }
+            // Branches name the session that they leave: they are there before it changes.
+            let mut totals = merged.totals;
+            for branch in &branches {
+                let had = keep_branch(store, branch, self.writing.dry_run)?;
+                totals.from_b = totals.from_b.saturating_sub(had);
+                totals.branches -= u64::from(had > 0 && totals.branches > 0);
+            }
+            if !self.writing.dry_run {
+                let borrowed: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
+                if borrowed.is_empty() {
+                    store.settle_lines(&id)?;
+                } else if !store.append_to(&id, &borrowed, length)? {
+                    continue;
+                }
+                hooks::after(context, name, &id, borrowed);
+            }
+            context.output.report(name, &mut report);
+            if others > 0 {
+                let what = format!(
+                    "skipped {}; import with: convo migrate",
+                    counted(others, "other session")
+                );
+                context.output.tell(&b.label, &what);
+            }
+            merged.totals = totals;
+            return self.tell(context, name, &merged);
+        }
+        let what = "modified by another program; nothing was changed";
+        Err(Error::new(Kind::Locked, what).into())
+    }
+}
+
+/// The lines that the first side lacks, without their endings.
+fn new_lines(lines: &[MergedLine<'_>]) -> Vec<Vec<u8>> {
+    let new = lines.iter().filter(|line| line.from != LineSource::A);
+    let bodies = new.map(|line| line.bytes.trim_ascii_end().to_vec());
+    bodies.filter(|line| !line.is_empty()).collect()
+}
+
+/// Makes a branch, or adds its missing records: the same merge may have made it before. Returns how many records it had.
+fn keep_branch(store: &Store, branch: &[MergedLine<'_>], dry_run: bool) -> Result<u64> {
+    let mut session = Session::default();
+    for line in branch {
+        session.push_new(line.bytes.trim_ascii_end());
+    }
+    let header = session.record(0).body;
+    native::check(&session.record(0), &mut Report::default())?;
+    let id = json::member(header, "id")
+        .and_then(json::text)
+        .unwrap_or_default();
+    let is_there = store.has(&id)?;
+    if !is_there && !dry_run {
+        let bodies = (0..session.len()).map(|index| session.record(index).body.to_vec());
+        store.create_session(&id, &bodies.collect::<Vec<_>>())?;
+    }
+    if !is_there {
+        return Ok(0);
+    }
+    store.settle_names()?;
+    store.settle_lines(&id)?;
+    let (own, length) = store.load_with_length(&id, &mut Report::default())?;
+    let (own, other) = ([own], [session.clone()]);
+    let options = Options {
+        appends: true,
+        ..Options::default()
+    };
+    let merged = merge(&[], &own, &other, &options)?;
+    let lines: Vec<Vec<u8>> = merged
+        .sessions
+        .iter()
+        .flat_map(|lines| new_lines(lines))
+        .collect();
+    let borrowed: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
+    if !borrowed.is_empty() && !dry_run && !store.append_to(&id, &borrowed, length)? {
+        let what = format!("{id}: modified by another program");
+        return Err(Error::new(Kind::Locked, what));
+    }
+    // The header is no record of the course.
+    Ok((session.len() - 1).saturating_sub(lines.len()) as u64)
+}

@@ -1,0 +1,72 @@
+//! What cuts, compactions and summaries take out of the view, to find those that cover the same messages.
+
+use super::side::{Key, Part};
+use crate::filter::diff::before;
+use crate::model::event::Action;
+use crate::model::session::Class;
+use crate::model::view::{Item, View};
+use std::collections::{HashMap, HashSet};
+
+/// Whether an event of this name shrinks the view.
+pub(super) fn is_compaction(name: &str) -> bool {
+    matches!(name, "truncate" | "compact" | "summary")
+}
+
+/// The ids of events that a session takes back.
+pub(super) fn taken_back(part: &Part<'_>) -> HashSet<String> {
+    let of = |index| match part.session.record(index).event()?.action() {
+        Action::Restore(restore) => Some(restore.of.into_owned()),
+        _ => None,
+    };
+    let events = (0..part.keys.len()).filter(|line| part.session.class(*line) == Class::Event);
+    events.filter_map(of).collect()
+}
+
+/// Whether no later event takes this one back.
+pub(super) fn is_in_force(part: &Part<'_>, line: usize) -> bool {
+    part.session.live_events().contains(&line)
+}
+
+/// Whether an event of one side changes the view of a message that an event of the other side changes, too. `is_rival`
+/// says which lines of the first side may be such an event.
+pub(super) fn overlaps(
+    (a, is_rival): (&Part<'_>, impl Fn(&usize) -> bool),
+    (b, line): (&Part<'_>, usize),
+) -> bool {
+    let withdrawn = taken_back(b);
+    let rivals: Vec<usize> = a
+        .session
+        .live_events()
+        .into_iter()
+        .filter(|own| {
+            let record = a.session.record(*own);
+            let event = record.event().filter(|event| is_compaction(&event.name()));
+            event.is_some_and(|event| event.id().is_none_or(|id| !withdrawn.contains(id.as_ref())))
+        })
+        .filter(is_rival)
+        .collect();
+    if rivals.is_empty() {
+        return false;
+    }
+    let theirs = changed(b, line);
+    rivals
+        .into_iter()
+        .any(|own| !changed(a, own).is_disjoint(&theirs))
+}
+
+/// The messages whose place in the view an event changes.
+fn changed(part: &Part<'_>, line: usize) -> HashSet<Key> {
+    let shown = |lines: usize| -> HashMap<usize, Option<Vec<u8>>> {
+        let session = before(part.session, lines);
+        let view = View::replay(&session);
+        let shown = view.items.into_iter().filter_map(|item| match item {
+            Item::Line(line) => Some((line, None)),
+            Item::Edited(line, body) => Some((line, Some(body))),
+            Item::Inserted(_) | Item::Summary(_) => None,
+        });
+        shown.collect()
+    };
+    let (was, is) = (shown(line), shown(line + 1));
+    let gone = was.into_iter().filter(|(line, body)| is.get(line) != Some(body));
+    gone.map(|(line, _)| part.keys[line]).collect()
+}

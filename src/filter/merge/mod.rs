@@ -1,0 +1,60 @@
+//! Two copies of a session that were changed apart, as one that has every record of both.
+//!
+//! Records are paired by id, or by bytes where they have none. The order of the first side is kept; a new record of the
+//! second follows the last record that both have before it. Where both sides continue after the same record, a format
+//! whose lines name the line before them holds both courses as they are; natively the second course becomes a branch.
+
+mod hidden;
+mod merged;
+mod place;
+mod record;
+mod resolve;
+mod side;
+#[cfg(test)]
+mod tests;
+mod work;
+
+pub use merged::{Conflict, LineSource, Merged, MergedLine, Options, Totals};
+pub use record::Prefer;
+pub use resolve::{Version, resolve};
+
+use crate::error::{Error, Kind, Result};
+use crate::model::session::Session;
+use crate::model::time;
+use side::Sides;
+use work::Merging;
+
+/// Merges the sessions of `b` into those of `a`; both come from `base`, which is empty where nothing is known of it.
+///
+/// # Errors
+/// [`Kind::Usage`] when the two have nothing in common, and [`Kind::Data`] when a format cannot hold both courses.
+pub fn merge<'s>(
+    base: &'s [Session],
+    a: &'s [Session],
+    b: &'s [Session],
+    options: &Options<'_>,
+) -> Result<Merged<'s>> {
+    let Some(sides) = Sides::of(base, a, b, options.keyed) else {
+        let error = Error::new(
+            Kind::Usage,
+            "the sessions have different ids and no common record",
+        );
+        return Err(error.hint("combine different sessions with: convo join A B"));
+    };
+    let at = options.now.map_or_else(|| newest(a, b), str::to_string);
+    Merging::new(sides, options, at).merged()
+}
+
+/// The newest time of two inputs.
+fn newest(a: &[Session], b: &[Session]) -> String {
+    let times = a.iter().chain(b).filter_map(Session::newest_time);
+    let newer = |one: String, other: String| match time::is_before(&one, &other) {
+        Some(true) => other,
+        Some(false) => one,
+        None if time::moment(&one).is_some() => one,
+        None => other,
+    };
+    times
+        .reduce(newer)
+        .unwrap_or_else(|| "1970-01-01T00:00:00Z".to_string())
+}

@@ -1,0 +1,251 @@
+//! One of the inputs: its sessions, and where each of their records is.
+
+use crate::format::Keyed;
+use crate::model::json;
+use crate::model::key::digest;
+use crate::model::lineage::{Aside, Lineage};
+use crate::model::record::{Kind, Record};
+use crate::model::session::{Class, Session};
+use std::collections::{HashMap, HashSet};
+
+/// A record by its id, or by its bytes where it has none; the nth of equal ones is another record.
+pub(super) type Key = [u8; 32];
+
+/// Where a record is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Scope {
+    /// In one session of the side.
+    Session(usize),
+    /// In a session and its branches.
+    Family(usize),
+}
+
+/// A session of a side.
+pub(super) struct Part<'s> {
+    pub session: &'s Session,
+    /// Its id.
+    pub name: Option<String>,
+    pub lineage: Option<Lineage>,
+    /// The number of the session that it is a branch of, or its own: equal on all sides.
+    pub family: usize,
+    pub keys: Vec<Key>,
+    /// Whether each record has an id: others are known only in their own session.
+    has_id: Vec<bool>,
+}
+
+impl<'s> Part<'s> {
+    fn of(session: &'s Session, keyed: Option<Keyed>) -> Part<'s> {
+        let lines = || (0..session.len()).map(|index| session.record(index));
+        let header = lines().find(|record| record.event().is_some_and(|event| event.is_header()));
+        let named = match (&header, keyed) {
+            (Some(header), _) => json::member(header.body, "id"),
+            (None, Some(keyed)) => lines().find_map(|record| json::member(record.body, keyed.session)),
+            (None, None) => None,
+        };
+        let lineage = header.and_then(|header| Lineage::of_header(header.body));
+        let mut seen: HashMap<Key, u64> = HashMap::new();
+        let keys = lines().map(|record| {
+            let (key, has_id) = key(&record, keyed);
+            let nth = seen.entry(key).or_default();
+            *nth += 1;
+            match *nth {
+                1 => (key, has_id),
+                nth => (digest([&key[..], &nth.to_be_bytes()]), has_id),
+            }
+        });
+        let (keys, has_id) = keys.unzip();
+        Part {
+            session,
+            name: named.and_then(json::text).map(|name| name.into_owned()),
+            lineage,
+            family: 0,
+            keys,
+            has_id,
+        }
+    }
+
+    pub fn is_branch(&self) -> bool {
+        self.lineage.as_ref().and_then(Lineage::aside) == Some(Aside::Branch)
+    }
+
+    /// The number of lines before the first that is no header.
+    pub fn start(&self) -> usize {
+        let is_header = |index: &usize| self.session.class(*index) == Class::Header;
+        (0..self.keys.len()).take_while(is_header).count()
+    }
+}
+
+/// The key of a record, whatever is before it, and whether it is made of an id.
+pub(super) fn key(record: &Record<'_>, keyed: Option<Keyed>) -> (Key, bool) {
+    let (kind, id) = match (&record.kind, keyed) {
+        (Kind::Event(event), _) if event.is_header() => return ([0; 32], false),
+        (Kind::Message(_) | Kind::Event(_), Some(keyed)) => {
+            ("id", json::member(record.body, keyed.id).and_then(json::text))
+        }
+        (Kind::Message(message), None) => ("id", message.id()),
+        (Kind::Event(event), None) => ("event", event.id()),
+        _ => ("", None),
+    };
+    match id {
+        Some(id) => (digest([kind.as_bytes(), id.as_bytes()]), true),
+        None => (digest([&b"line"[..], record.body]), false),
+    }
+}
+
+/// An input.
+pub(super) struct Side<'s> {
+    pub parts: Vec<Part<'s>>,
+    places: HashMap<(Scope, Key), (usize, usize)>,
+    /// The sessions of each family.
+    families: HashMap<usize, Vec<usize>>,
+}
+
+impl<'s> Side<'s> {
+    fn of(sessions: &'s [Session], keyed: Option<Keyed>) -> Side<'s> {
+        Side {
+            parts: sessions.iter().map(|session| Part::of(session, keyed)).collect(),
+            places: HashMap::new(),
+            families: HashMap::new(),
+        }
+    }
+
+    /// The session that each is a branch of, or itself, by place.
+    fn roots(&self) -> Vec<usize> {
+        let named = |name: &str| {
+            let mut parts = self.parts.iter();
+            parts.position(|part| part.name.as_deref() == Some(name))
+        };
+        let root = |of: usize| {
+            let mut at = of;
+            for _ in 0..self.parts.len() {
+                let part = &self.parts[at];
+                let parent = part
+                    .lineage
+                    .as_ref()
+                    .and_then(|lineage| lineage.parent.as_deref());
+                match parent.filter(|_| part.is_branch()).and_then(named) {
+                    Some(parent) => at = parent,
+                    None => return at,
+                }
+            }
+            of
+        };
+        (0..self.parts.len()).map(root).collect()
+    }
+
+    fn index(&mut self) {
+        for (nth, part) in self.parts.iter().enumerate() {
+            self.families.entry(part.family).or_default().push(nth);
+            for (line, key) in part.keys.iter().enumerate() {
+                self.places.insert((Scope::Session(nth), *key), (nth, line));
+                let family = (Scope::Family(part.family), *key);
+                if part.has_id[line] {
+                    self.places.entry(family).or_insert((nth, line));
+                }
+            }
+        }
+    }
+
+    /// Where a record is.
+    pub fn place(&self, scope: Scope, key: &Key) -> Option<(usize, usize)> {
+        self.places.get(&(scope, *key)).copied()
+    }
+
+    /// The session that a session of another side is a copy of.
+    pub fn counterpart(&self, other: &Part<'_>) -> Option<usize> {
+        let family = self.families.get(&other.family)?;
+        let place =
+            |is_it: &dyn Fn(&Part<'_>) -> bool| family.iter().copied().find(|nth| is_it(&self.parts[*nth]));
+        let is_root = |part: &Part<'_>| {
+            part.lineage
+                .as_ref()
+                .is_none_or(|lineage| lineage.aside().is_none())
+        };
+        let by_name = place(&|part| part.name == other.name);
+        by_name.or_else(|| place(&is_root).filter(|_| !other.is_branch()))
+    }
+
+    /// Where a record of a session of another side is: in its counterpart, or in a branch of that.
+    pub fn find(&self, other: &Part<'_>, key: &Key) -> Option<(usize, usize)> {
+        let own = self.counterpart(other).map(Scope::Session);
+        let scopes = own.into_iter().chain([Scope::Family(other.family)]);
+        scopes.into_iter().find_map(|scope| self.place(scope, key))
+    }
+
+    /// Whether a record is there.
+    pub fn has(&self, scope: Scope, key: &Key) -> bool {
+        self.places.contains_key(&(scope, *key))
+    }
+
+    pub fn record(&self, (nth, line): (usize, usize)) -> Record<'s> {
+        self.parts[nth].session.record(line)
+    }
+
+    pub fn key(&self, (nth, line): (usize, usize)) -> Key {
+        self.parts[nth].keys[line]
+    }
+}
+
+/// The three inputs, with equal numbers for the same session.
+pub(super) struct Sides<'s> {
+    pub base: Side<'s>,
+    pub a: Side<'s>,
+    pub b: Side<'s>,
+}
+
+impl<'s> Sides<'s> {
+    /// None when the inputs have nothing in common.
+    pub fn of(
+        base: &'s [Session],
+        a: &'s [Session],
+        b: &'s [Session],
+        keyed: Option<Keyed>,
+    ) -> Option<Sides<'s>> {
+        let [mut base, mut a, mut b] = [base, a, b].map(|sessions| Side::of(sessions, keyed));
+        let mut families: HashMap<String, usize> = HashMap::new();
+        let mut number = |side: &mut Side<'_>, alias: Option<usize>| {
+            let roots = side.roots();
+            let alone: HashSet<&usize> = roots.iter().collect();
+            let alias = alias.filter(|_| alone.len() == 1);
+            let mut unnamed = 0;
+            let names: Vec<String> = side
+                .parts
+                .iter()
+                .map(|part| match &part.name {
+                    Some(name) => format!("={name}"),
+                    None => {
+                        unnamed += 1;
+                        format!("#{unnamed}")
+                    }
+                })
+                .collect();
+            for (nth, root) in roots.iter().enumerate() {
+                let next = families.len();
+                side.parts[nth].family = match (alias, families.get(&names[*root])) {
+                    (Some(alias), None) => *families.entry(names[*root].clone()).or_insert(alias),
+                    (_, Some(known)) => *known,
+                    (None, None) => *families.entry(names[*root].clone()).or_insert(next),
+                };
+            }
+            alone.len() == 1
+        };
+        let single = number(&mut a, None);
+        a.index();
+        // One session each: it is the same when they share a record, whatever its id.
+        let shares = |other: &Side<'_>| {
+            let mut keys = other.parts.iter().flat_map(|part| &part.keys);
+            keys.any(|key| *key != [0; 32] && (0..a.parts.len()).any(|nth| a.has(Scope::Session(nth), key)))
+        };
+        let alias = |other: &Side<'_>| (single && shares(other)).then_some(0);
+        let of_b = alias(&b);
+        number(&mut b, of_b);
+        let of_base = alias(&base);
+        number(&mut base, of_base);
+        let in_a: HashSet<usize> = a.parts.iter().map(|part| part.family).collect();
+        let is_related = b.parts.iter().any(|part| in_a.contains(&part.family));
+        b.index();
+        base.index();
+        let is_empty = a.parts.is_empty() || b.parts.is_empty();
+        (is_related || is_empty).then_some(Sides { base, a, b })
+    }
+}
