@@ -28,6 +28,7 @@ pub mod restore;
 pub mod rules;
 pub mod select;
 pub mod settle;
+pub mod sieve;
 pub mod split;
 pub mod stable;
 pub mod summarize;

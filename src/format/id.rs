@@ -81,6 +81,10 @@ formats! {
     Sharegpt,
     /// aichat: a session in YAML.
     Aichat,
+    /// Lines for the fine-tuning of OpenAI models.
+    OpenaiFinetune,
+    /// Lines for the trainers of TRL.
+    Trl,
     /// Session traces, for publishing.
     Sts,
     /// Cursor: the transcript of its agent.

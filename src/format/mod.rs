@@ -61,6 +61,7 @@ mod sts;
 mod table;
 #[cfg(test)]
 mod tests;
+pub mod training;
 mod unshown;
 mod vercel_ui;
 mod window;

@@ -1,4 +1,6 @@
-//! Options of pages for people: HTML and Markdown.
+//! Options of output: of pages for people, HTML and Markdown, and of training data.
+
+use super::training::TrainingOptions;
 
 /// How a page is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub struct PageOptions {
     pub theme: Theme,
     /// Whether the page has a script.
     pub script: bool,
+    /// Options of training data.
+    pub training: TrainingOptions,
 }
 
 /// How a page shows reasoning.
@@ -54,6 +58,7 @@ impl Default for PageOptions {
             messages: 1000,
             theme: Theme::Auto,
             script: true,
+            training: TrainingOptions::default(),
         }
     }
 }

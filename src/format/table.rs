@@ -11,7 +11,8 @@ use super::sessions::{Input, SessionReader};
 use super::{
     aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline_roo, codex, continue_ide,
     cursor, droid, gemini, gemini_cli, goaitools, goose, html, jsonl, langchain, markdown, native, opaque,
-    openai_chat, openai_responses, opencode, penguiflow, penguin, pi, picoclaw, sharegpt, sts, vercel_ui,
+    openai_chat, openai_responses, opencode, penguiflow, penguin, pi, picoclaw, sharegpt, sts, training,
+    vercel_ui,
 };
 use crate::error::{Error, Kind, Result};
 use crate::model::session::Session;
@@ -54,6 +55,8 @@ impl Format {
             Format::ClaudeAiExport => &claude_ai_export::FORM,
             Format::Sharegpt => &sharegpt::FORM,
             Format::Aichat => &aichat::FORM,
+            Format::OpenaiFinetune => &training::FINETUNE,
+            Format::Trl => &training::TRL,
             Format::Sts => &sts::FORM,
             Format::Cursor => &cursor::FORM,
             Format::Droid => &droid::FORM,
@@ -78,6 +81,11 @@ impl Format {
     /// Whether sessions can be written in it.
     pub fn is_written(self) -> bool {
         self.form().is_written()
+    }
+
+    /// Whether it is training data for models: one session on a line.
+    pub fn is_training(self) -> bool {
+        matches!(self, Format::OpenaiFinetune | Format::Trl)
     }
 
     /// Whether sessions can be read in it.
@@ -181,6 +189,13 @@ pub fn write_page(
     let view = readable.as_ref().unwrap_or(view);
     match format {
         Format::Html => html::write_page(session, view, (purpose, options), out, report),
+        Format::OpenaiFinetune | Format::Trl => {
+            let kind = match format {
+                Format::Trl => training::Kind::Trl,
+                _ => training::Kind::Finetune,
+            };
+            training::write(kind, session, view, (purpose, &options.training), out, report)
+        }
         Format::Markdown if options.remote_images => {
             markdown::write_with_images(session, view, purpose, out, report)
         }

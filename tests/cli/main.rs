@@ -102,6 +102,7 @@ mod tag;
 mod terminal;
 mod thousand;
 mod title;
+mod training;
 mod truncate;
 mod undo;
 mod untrusted;

@@ -15,9 +15,10 @@
 
 use super::place::Place;
 use super::prepare::{
-    LONG, NATIVE, SCOPE, STREAM, aliased, answered, asked, blank, chat, continued, copies, cut, damaged, file,
-    folder, grown, grown_document, grown_elsewhere, grown_in_a_folder, keyed, packed, packed_and_cut, pair,
-    removed, replied, rolled, secret, secret_file, torn, twice, under_an_older_name, worked, worked_file,
+    LONG, NATIVE, SCOPE, STREAM, aliased, answered, asked, blank, chat, continued, copies, cut, damaged,
+    file, folder, grown, grown_document, grown_elsewhere, grown_in_a_folder, keyed, packed, packed_and_cut,
+    pair, removed, replied, rolled, secret, secret_file, torn, twice, under_an_older_name, worked,
+    worked_file,
 };
 
 /// What may be found beside the old and the new state while a command is not acknowledged.

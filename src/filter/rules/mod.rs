@@ -13,6 +13,7 @@ mod tests;
 mod text;
 mod violation;
 
+pub(super) use subject::Subject;
 pub use violation::Violation;
 
 use super::toml_error;
@@ -21,7 +22,6 @@ use crate::error::Result;
 use crate::model::session::Session;
 use crate::model::view::View;
 use serde::Deserialize;
-use subject::Subject;
 use toml::Spanned;
 
 /// The file.

@@ -299,7 +299,7 @@ fn written_back(api: Api, drafts: &[Draft]) -> Request {
 }
 
 /// The members beside the history, of the request that a session came in.
-pub(super) fn members(session: &Session) -> Option<Vec<u8>> {
+pub(in crate::format) fn members(session: &Session) -> Option<Vec<u8>> {
     let header = session.header();
     let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
     json::member(metadata, "request").map(<[u8]>::to_vec)

@@ -4,6 +4,7 @@ use clap::Args;
 use convo::error::{Error, Kind, Result};
 use convo::format::Format;
 use convo::format::page::{PageOptions, Theme, Thinking};
+use convo::format::training;
 
 /// Contents of HTML pages.
 #[derive(Args, Clone, Debug, Default)]
@@ -13,8 +14,10 @@ pub struct PageArgs {
     #[arg(long, hide_short_help = true)]
     hidden: bool,
     /// Reasoning: fold, show, drop [default: fold]
+    ///
+    /// Of training data (cat --to openai-finetune, trl): drop, inline (in <think>), field (reasoning_content) [default: drop].
     #[arg(long, value_name = "HOW", value_parser = thinking, hide_short_help = true)]
-    thinking: Option<Thinking>,
+    thinking: Option<Reasoning>,
     /// Largest image on a page, or none [default: 256K]
     ///
     /// Of a larger image, the page has the type, the size and the SHA-256. A page has at most 8 MiB of images.
@@ -48,6 +51,23 @@ impl PageArgs {
         given.map(|(name, _)| name)
     }
 
+    /// How training data has reasoning, and the other options.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] for a form of pages.
+    pub fn take_training(mut self) -> Result<(Option<training::Thinking>, PageArgs)> {
+        match self.thinking.take() {
+            None => Ok((None, self)),
+            Some(Reasoning {
+                training: Some(how), ..
+            }) => Ok((Some(how), self)),
+            Some(_) => {
+                let error = Error::new(Kind::Usage, "--thinking fold and show require --to html");
+                Err(error.hint("use drop, inline or field"))
+            }
+        }
+    }
+
     /// The options of pages in this format.
     ///
     /// # Errors
@@ -57,11 +77,19 @@ impl PageArgs {
             let what = format!("{name} requires --to html");
             return Err(Error::new(Kind::Usage, what).hint(format!("add --to html, or omit {name}")));
         }
+        let thinking = match self.thinking {
+            None => None,
+            Some(Reasoning { page: Some(page), .. }) => Some(page),
+            Some(_) => {
+                let what = "--thinking inline and field require --to openai-finetune or --to trl";
+                return Err(Error::new(Kind::Usage, what));
+            }
+        };
         let defaults = PageOptions::default();
         let lines = self.tool_output.map(|lines| lines as usize);
         Ok(PageOptions {
             hidden: self.hidden,
-            thinking: self.thinking.unwrap_or(defaults.thinking),
+            thinking: thinking.unwrap_or(defaults.thinking),
             largest_image: self.max_image.unwrap_or(defaults.largest_image),
             tool_lines: lines.unwrap_or(defaults.tool_lines),
             theme: self.theme.unwrap_or(defaults.theme),
@@ -71,13 +99,23 @@ impl PageArgs {
     }
 }
 
-fn thinking(text: &str) -> std::result::Result<Thinking, &'static str> {
-    match text {
-        "fold" => Ok(Thinking::Fold),
-        "show" => Ok(Thinking::Show),
-        "drop" => Ok(Thinking::Drop),
-        _ => Err("expected fold, show or drop"),
-    }
+/// How reasoning is written, on pages and in training data; none where that is not possible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Reasoning {
+    page: Option<Thinking>,
+    training: Option<training::Thinking>,
+}
+
+fn thinking(text: &str) -> std::result::Result<Reasoning, &'static str> {
+    let (page, training) = match text {
+        "fold" => (Some(Thinking::Fold), None),
+        "show" => (Some(Thinking::Show), None),
+        "drop" => (Some(Thinking::Drop), Some(training::Thinking::Drop)),
+        "inline" => (None, Some(training::Thinking::Inline)),
+        "field" => (None, Some(training::Thinking::Field)),
+        _ => return Err("expected fold, show or drop; of training data drop, inline or field"),
+    };
+    Ok(Reasoning { page, training })
 }
 
 fn theme(text: &str) -> std::result::Result<Theme, &'static str> {

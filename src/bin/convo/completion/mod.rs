@@ -357,7 +357,7 @@ mod tests {
         assert_eq!(offered(&["convo", "trunc"]), ["truncate"]);
         assert_eq!(
             offered(&["convo", "cat", "--to", "o"]),
-            ["openai-chat", "openai-responses", "opencode"]
+            ["openai-chat", "openai-responses", "opencode", "openai-finetune"]
         );
         assert!(offered(&["convo", "truncate", "--keep"]).contains(&"--keep-last".to_string()));
         assert!(offered(&["convo", "help", "app"]).contains(&"append".to_string()));

@@ -54,7 +54,7 @@ impl Export<'_> {
         }
         let mut report = Report::to_format(self.to.name());
         // An empty line stands between two pages; what is read again has its own way to part sessions.
-        if nth > 1 && !self.to.is_read() {
+        if nth > 1 && !self.to.is_read() && !self.to.is_training() {
             out.write_all(b"\n")
                 .map_err(|error| Error::io("cannot write", error))?;
         }

@@ -1,5 +1,7 @@
 //! `cat`: the complete log as a stream, or the view in another format.
 
+mod sets;
+
 use super::Run;
 use crate::args::{ChainArgs, Following, Input, InputArgs, OutputArgs, PageArgs, Selecting};
 use crate::context::{Context, Opened, named, stopped};
@@ -13,13 +15,14 @@ use crate::writing::{
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::select;
-use convo::filter::settle::Lines;
+use convo::filter::settle::{Joined, Lines};
 use convo::filter::stable::stable;
 use convo::format::page::PageOptions;
 use convo::format::report::Report;
 use convo::format::{Format, Stream};
 use convo::model::session::Session;
 use convo::model::view::View;
+use sets::{Chosen, SetArgs};
 use std::io::Write;
 
 /// Print sessions, or convert them to another format
@@ -62,6 +65,8 @@ pub struct Cat {
     writing: OutputArgs,
     #[command(flatten)]
     page: PageArgs,
+    #[command(flatten)]
+    sets: SetArgs,
     /// Set the model of the exported session, e.g. gpt-4o
     ///
     /// For aichat, CLIENT:MODEL, e.g. openai:gpt-4o. Messages that name a model keep it.
@@ -77,20 +82,28 @@ impl Run for Cat {
         context.output.speak_json(self.json);
         let inputs = context.inputs(&self.inputs)?;
         let mut writing = self.writing.settle(&inputs, &self.reading)?;
+        let to = writing.format();
+        let (thinking, page) = match to.is_training() {
+            true => self.page.clone().take_training()?,
+            false => (None, self.page.clone()),
+        };
         writing.page = PageOptions {
             remote_images: writing.page.remote_images,
-            ..self.page.options(writing.format())?
+            training: self.sets.options(to, thinking)?,
+            ..page.options(to)?
         };
         if self.following.follow {
             return self.follow(context, &inputs, writing);
         }
-        let to = writing.format();
         let reading = Reading {
             returns: to != Format::Native && !self.stable,
             ..(&self.reading).into()
         };
         write_to(context, writing, |out| {
             let mut written = 0;
+            if self.sets.chooses(to) {
+                return self.choose(context, &inputs, writing, out);
+            }
             if self.chained.chain {
                 return chain_reader::each(
                     context,
@@ -133,7 +146,7 @@ impl Cat {
     /// Prints each record once it is complete.
     fn follow(&self, context: &Context, inputs: &[Input], writing: Writing<'_>) -> anyhow::Result<()> {
         let has_to = writing.format() != Format::Native;
-        if has_to || self.writing.is_elsewhere() || self.narrows() {
+        if has_to || self.writing.is_elsewhere() || self.narrows() || self.sets.chooses(Format::Native) {
             let error = Error::new(Kind::Usage, "--follow prints the record stream as it is");
             let error = error.hint("omit --to, --output, --pack and the filters; show --follow has filters");
             return Err(error.into());
@@ -150,6 +163,46 @@ impl Cat {
                 })
             },
         )
+    }
+
+    /// The sessions of a data set.
+    fn choose(
+        &self,
+        context: &Context,
+        inputs: &[Input],
+        writing: Writing<'_>,
+        out: &mut Joined<'_>,
+    ) -> anyhow::Result<()> {
+        let to = writing.format();
+        let mut chosen = Chosen::default();
+        let mut written = 0;
+        let mut write = |label: &str, session: Session| {
+            out.separate();
+            written += 1;
+            match to {
+                Format::Native => self.narrowed(&session, out),
+                _ => {
+                    let session = self.modeled(session, to)?;
+                    Export::new(context, label, writing, self.reading.strict).write(&session, written, out)
+                }
+            }
+        };
+        let reading = Reading {
+            exports: to != Format::Native,
+            ..(&self.reading).into()
+        };
+        chain_reader::each(context, inputs, reading, self.chained, |label, mut session| {
+            self.narrow(label, &mut session)?;
+            match chosen.choose(&self.sets, to, context, label, session)? {
+                Some(session) => write(label, session),
+                None => Ok(()),
+            }
+        })?;
+        for (label, session) in chosen.rest(context) {
+            write(&label, session)?;
+        }
+        chosen.report(context);
+        Ok(())
     }
 
     /// Record by record, in constant memory.

@@ -1,0 +1,163 @@
+//! A message of OpenAI Chat as training data has it.
+
+use super::Kind;
+use super::options::{Thinking, TrainingOptions};
+use crate::error::Place;
+use crate::format::report::{Loss, Report};
+use crate::format::request::piece::array;
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::{Message, Part, Role, ToolCall};
+use crate::model::record::Record;
+use std::collections::HashMap;
+
+/// Writes the messages of a session, in order.
+pub struct Writer {
+    kind: Kind,
+    options: TrainingOptions,
+    /// The tools of calls, by id.
+    tools: HashMap<String, String>,
+    /// Most calls in a message.
+    pub calls: usize,
+}
+
+impl Writer {
+    pub fn new(kind: Kind, options: TrainingOptions) -> Writer {
+        Writer {
+            kind,
+            options,
+            tools: HashMap::new(),
+            calls: 0,
+        }
+    }
+
+    /// The message; `reasoning` is that of the record.
+    pub fn message(&mut self, raw: &[u8], reasoning: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
+        let record = Record::parse(raw, Place { line: 1, offset: 1 });
+        let Some(message) = record.message() else {
+            return raw.to_vec();
+        };
+        let calls = message.tool_calls();
+        self.calls = self.calls.max(calls.len());
+        for call in &calls {
+            self.tools.insert(call.id.to_string(), call.name.to_string());
+        }
+        let mut changes: Vec<(&str, Option<Vec<u8>>)> = vec![
+            ("reasoning", None),
+            ("reasoning_content", None),
+            ("reasoning_details", None),
+        ];
+        if let Some(content) = self.content(message, report) {
+            changes.push(("content", Some(content)));
+        }
+        if self.kind == Kind::Trl {
+            self.of_templates(message, &calls, &mut changes, report);
+        }
+        let thoughts = reasoning.and_then(thoughts).filter(|text| !text.is_empty());
+        match (self.options.thinking, thoughts) {
+            (Thinking::Field, Some(text)) => changes.push(("reasoning_content", Some(quoted(&text)))),
+            (Thinking::Inline, Some(text)) => {
+                let text = format!("<think>\n{text}\n</think>\n\n{}", message.text());
+                changes.retain(|(name, _)| *name != "content");
+                changes.push(("content", Some(quoted(&text))));
+            }
+            (Thinking::Drop, Some(_)) => report.lose(Loss::Reasoning, 1),
+            (_, None) => {}
+        }
+        let borrowed: Vec<_> = changes
+            .iter()
+            .map(|(name, value)| (*name, value.as_deref()))
+            .collect();
+        json::with_members(raw, &borrowed).unwrap_or_else(|_| raw.to_vec())
+    }
+
+    /// Content that differs: only texts and images remain, and for templates texts alone are one string.
+    fn content(&self, message: &Message<'_>, report: &mut Report) -> Option<Vec<u8>> {
+        let parts = json::elements(message.content?, Dialect::Strict)?;
+        let kept = |raw: &&[u8]| {
+            let kind = json::member(raw, "type").and_then(json::text);
+            raw.starts_with(b"\"") || matches!(kind.as_deref(), Some("text" | "image_url"))
+        };
+        let texts = message.parts();
+        let is_text = texts.iter().all(|part| matches!(part, Part::Text(_)));
+        if is_text {
+            return (self.kind == Kind::Trl).then(|| quoted(&message.text()));
+        }
+        let remaining: Vec<&[u8]> = parts.iter().copied().filter(kept).collect();
+        report.lose(Loss::Attachment, (parts.len() - remaining.len()) as u64);
+        Some(array(remaining))
+    }
+
+    /// The members that chat templates expect: objects as arguments, a text, the tool of a result.
+    fn of_templates(
+        &self,
+        message: &Message<'_>,
+        calls: &[ToolCall<'_>],
+        changes: &mut Vec<(&'static str, Option<Vec<u8>>)>,
+        report: &mut Report,
+    ) {
+        if message.content.is_none_or(|raw| raw == b"null") {
+            changes.push(("content", Some(b"\"\"".to_vec())));
+        }
+        if message.role() == Role::Developer {
+            changes.push(("role", Some(b"\"system\"".to_vec())));
+        }
+        if !calls.is_empty() {
+            let calls = calls.iter().map(|call| with_object(call, report));
+            changes.push(("tool_calls", Some(array(calls.collect::<Vec<_>>()))));
+        }
+        let tool = message.tool_call_id().and_then(|id| self.tools.get(id.as_ref()));
+        if let Some(tool) = tool.filter(|_| message.name.is_none()) {
+            changes.push(("name", Some(quoted(tool))));
+        }
+    }
+}
+
+/// A call with an object as its arguments; free text is the member `input`.
+fn with_object(call: &ToolCall<'_>, report: &mut Report) -> Vec<u8> {
+    let text = call.arguments.trim();
+    let mut function = ObjectBuilder::default();
+    function.text("name", &call.name);
+    match json::members(text.as_bytes(), Dialect::Strict) {
+        Some(_) => function.raw("arguments", json::compact(text.as_bytes()).0),
+        None if text.is_empty() => function.raw("arguments", "{}"),
+        None => {
+            report.lose(Loss::Arguments, 1);
+            let mut input = ObjectBuilder::default();
+            input.text("input", &call.arguments);
+            function.raw("arguments", input.finish())
+        }
+    };
+    let mut built = ObjectBuilder::default();
+    built
+        .text("id", &call.id)
+        .text("type", "function")
+        .raw("function", function.finish());
+    built.finish()
+}
+
+/// The readable texts of reasoning.
+fn thoughts(raw: &[u8]) -> Option<String> {
+    if let Some(text) = json::text(raw) {
+        return Some(text.into_owned());
+    }
+    let parts = json::elements(raw, Dialect::Strict)?;
+    let text = |part: &[u8]| {
+        let text = json::member(part, "text").or_else(|| json::member(part, "summary"))?;
+        Some(json::text(text)?.into_owned())
+    };
+    let texts: Vec<String> = parts.into_iter().filter_map(text).collect();
+    Some(texts.join("\n\n"))
+}
+
+/// Takes a message out of the training.
+pub fn unweighted(raw: &mut Vec<u8>) {
+    if let Ok(changed) = json::with_members(raw, &[("weight", Some(b"0"))]) {
+        *raw = changed;
+    }
+}
+
+fn quoted(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    json::push_text(&mut out, text);
+    out
+}

@@ -1,0 +1,146 @@
+//! Training data for models: one session on a line, as messages of OpenAI Chat with the definitions of their tools.
+
+mod message;
+mod options;
+#[cfg(test)]
+mod tests;
+mod tools;
+
+pub use options::{Thinking, TrainingOptions};
+
+use super::form::{Form, Purpose, written};
+use super::report::{Loss, Report};
+use super::request::{self, Api};
+use crate::error::{Place, Result};
+use crate::model::json::ObjectBuilder;
+use crate::model::message::Role;
+use crate::model::record::Record;
+use crate::model::session::Session;
+use crate::model::view::View;
+use message::Writer;
+use std::io::Write;
+
+/// Lines for the fine-tuning of OpenAI models, as a format.
+pub const FINETUNE: Form = Form {
+    name: "openai-finetune",
+    about: "OpenAI fine-tuning data (write-only)",
+    ending: ".jsonl",
+    write: Some(|session, view, purpose, out, report| {
+        let options = TrainingOptions::default();
+        write(Kind::Finetune, session, view, (purpose, &options), out, report)
+    }),
+    joins: true,
+    loses: &FINETUNE_LOSSES,
+    note: "One session per line: `messages`, `tools`, `parallel_tool_calls`. Read it back with --from openai-chat.",
+    ..Form::BLANK
+};
+
+/// Lines for the trainers of TRL, as a format.
+pub const TRL: Form = Form {
+    name: "trl",
+    about: "TRL training data (write-only)",
+    ending: ".jsonl",
+    write: Some(|session, view, purpose, out, report| {
+        let options = TrainingOptions::default();
+        write(Kind::Trl, session, view, (purpose, &options), out, report)
+    }),
+    joins: true,
+    loses: &LOSSES,
+    note: "One session per line: `messages` and `tools`, or `prompt` and `completion`. Arguments are objects, as chat templates require.",
+    ..Form::BLANK
+};
+
+const FINETUNE_LOSSES: [Loss; 5] = [
+    Loss::Reasoning,
+    Loss::Signature,
+    Loss::Attachment,
+    Loss::Part,
+    Loss::Orphan,
+];
+
+const LOSSES: [Loss; 6] = [
+    Loss::Reasoning,
+    Loss::Signature,
+    Loss::Attachment,
+    Loss::Part,
+    Loss::Arguments,
+    Loss::Orphan,
+];
+
+/// The form of the lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Of OpenAI.
+    Finetune,
+    /// Of TRL.
+    Trl,
+}
+
+/// Writes one session as a line.
+pub fn write(
+    kind: Kind,
+    session: &Session,
+    view: &View,
+    (_, options): (Purpose, &TrainingOptions),
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let mut losses = Report::default();
+    let request = request::elements(Api::OpenaiChat, session, view, &mut losses)?;
+    // The options decide about reasoning.
+    losses.losses.remove(&Loss::Reasoning);
+    report.findings.append(&mut losses.findings);
+    for (loss, times) in losses.losses {
+        report.lose(loss, times);
+    }
+    let mut writer = Writer::new(kind, *options);
+    let mut messages = Vec::new();
+    for element in &request.elements {
+        let item = element.items.first().and_then(|item| view.items.get(*item));
+        let reasoning = item
+            .and_then(|item| item.message(session))
+            .and_then(|own| own.reasoning);
+        messages.push(writer.message(&element.raw, reasoning, report));
+    }
+    let roles: Vec<Role> = messages.iter().map(|raw| role(raw)).collect();
+    if let Some(trained) = options.train_last.filter(|_| kind == Kind::Finetune) {
+        let replies = (0..roles.len()).filter(|nth| roles[*nth] == Role::Assistant);
+        let replies: Vec<usize> = replies.collect();
+        for nth in &replies[..replies.len().saturating_sub(trained)] {
+            message::unweighted(&mut messages[*nth]);
+        }
+    }
+    let definitions = tools::definitions(session);
+    if definitions.is_empty() && writer.calls > 0 {
+        report.note(Place::default(), "no tool definitions in the session");
+    }
+    let mut line = ObjectBuilder::default();
+    match kind == Kind::Trl && options.prompt_completion {
+        true => {
+            let asked = roles.iter().rposition(|role| *role == Role::User);
+            let (prompt, completion) = messages.split_at(asked.map_or(0, |last| last + 1));
+            line.raw("prompt", list(prompt))
+                .raw("completion", list(completion));
+        }
+        false => drop(line.raw("messages", list(&messages))),
+    }
+    if !definitions.is_empty() {
+        line.raw("tools", list(&definitions));
+        if kind == Kind::Finetune
+            && let Some(parallel) = tools::parallel(session).or((writer.calls > 1).then_some(true))
+        {
+            line.raw("parallel_tool_calls", parallel.to_string());
+        }
+    }
+    written(out.write_all(&line.finish()))?;
+    written(out.write_all(b"\n"))
+}
+
+fn role(raw: &[u8]) -> Role {
+    let record = Record::parse(raw, Place { line: 1, offset: 1 });
+    record.message().map_or(Role::Other, |message| message.role())
+}
+
+fn list<T: AsRef<[u8]>>(values: &[T]) -> Vec<u8> {
+    request::piece::array(values)
+}

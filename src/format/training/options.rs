@@ -1,0 +1,24 @@
+//! Options of training data.
+
+/// How a line is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TrainingOptions {
+    /// OpenAI: assistant messages with weight, the newest ones; none: all.
+    pub train_last: Option<usize>,
+    /// TRL: `prompt` and `completion` instead of `messages`.
+    pub prompt_completion: bool,
+    /// How reasoning is written.
+    pub thinking: Thinking,
+}
+
+/// How reasoning is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Thinking {
+    /// Not at all.
+    #[default]
+    Drop,
+    /// In `<think>` before the text.
+    Inline,
+    /// In the member `reasoning_content`.
+    Field,
+}
