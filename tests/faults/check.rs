@@ -101,6 +101,14 @@ impl Golden {
                 self.lines(now, between == Between::Lines, torn)
                     .map_or_else(|| wrong("not the old log with new lines"), Ok)
             }
+            Between::Report => {
+                let bytes = now.files.get(self.operation.brings.0);
+                let text = String::from_utf8_lossy(bytes.map_or(&[], Vec::as_slice));
+                match text.contains("<error") && text.ends_with("</testsuites>\n") {
+                    true => Ok(Found::Old),
+                    false => wrong("neither the old nor the new state, nor a report of the failure"),
+                }
+            }
             Between::Kept => match self.kept(place, now) {
                 None if self.archived(place, now).is_none() => Ok(Found::New),
                 None => Ok(Found::Between(0)),

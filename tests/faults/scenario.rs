@@ -46,6 +46,8 @@ pub enum Between {
     /// Each file is old, or the beginning of the new one in whole lines; what is torn is torn at its end. The same
     /// again goes on from there.
     Steps,
+    /// The file that is brought is whole and reports the failure.
+    Report,
 }
 
 pub struct Operation {
@@ -642,6 +644,7 @@ pub const OPERATIONS: &[Operation] = &[
         arguments: &["check", "-q", "-", "--junit", "out.xml"],
         input: NATIVE,
         session: None,
+        between: Between::Report,
         brings: ("work/out.xml", "</testsuites>"),
         ..BASE
     },

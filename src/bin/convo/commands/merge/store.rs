@@ -87,7 +87,9 @@ impl Merge {
             if !self.writing.dry_run {
                 let borrowed: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
                 if borrowed.is_empty() {
-                    store.settle_lines(&id)?;
+                    // The branches are there already.
+                    let settled = store.settle_lines(&id);
+                    settled.map_err(|error| error.kind(Kind::Unsure))?;
                 } else if !store.append_to(&id, &borrowed, length)? {
                     continue;
                 }
@@ -135,8 +137,8 @@ fn keep_branch(store: &Store, branch: &[MergedLine<'_>], dry_run: bool) -> Resul
     if !is_there {
         return Ok(0);
     }
-    store.settle_names()?;
-    store.settle_lines(&id)?;
+    let settled = store.settle_names().and_then(|()| store.settle_lines(&id));
+    settled.map_err(|error| error.kind(Kind::Unsure))?;
     let (own, length) = store.load_with_length(&id, &mut Report::default())?;
     let (own, other) = ([own], [session.clone()]);
     let options = Options {
