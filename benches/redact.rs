@@ -61,7 +61,7 @@ fn log(secret: &str) -> Vec<u8> {
             let line = serde_json::json!({
                 "type": "user", "sessionId": "9eda1058", "uuid": nth, "usage": {"input_tokens": 1203, "output_tokens": 17},
                 "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": piece.join("\n")}]},
-                "cwd": format!("/work/{secret}"),
+                "cwd": format!("/home/ann/{secret}"),
             });
             log.extend(line.to_string().bytes());
             log.push(b'\n');

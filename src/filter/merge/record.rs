@@ -45,7 +45,7 @@ pub(super) fn taken(base: Option<&[u8]>, a: &[u8], b: &[u8], prefer: Prefer) -> 
 
 const MARK: &[u8] = b"[REDACTED:";
 
-/// Whether a line is another one with placeholders for some of its text. A placeholder stands for text within one string.
+/// Whether a line equals another one except for placeholders. A placeholder replaces text within one string.
 fn is_redacted(line: &[u8], other: &[u8]) -> bool {
     let Some(first) = memchr::memmem::find(line, MARK) else {
         return false;

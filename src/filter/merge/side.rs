@@ -68,7 +68,7 @@ impl<'s> Part<'s> {
         self.lineage.as_ref().and_then(Lineage::aside) == Some(Aside::Branch)
     }
 
-    /// The number of lines before the first that is no header.
+    /// The number of headers at the beginning.
     pub fn start(&self) -> usize {
         let is_header = |index: &usize| self.session.class(*index) == Class::Header;
         (0..self.keys.len()).take_while(is_header).count()

@@ -5,7 +5,7 @@ use super::kind::Kind;
 /// Members that hold Base64 of a file, beside its type.
 const DATA: [&str; 5] = ["data", "base64", "file_data", "bytes", "b64_json"];
 
-/// Shorter Base64 is no file.
+/// Shorter Base64 is not a file.
 const LEAST: usize = 64;
 
 /// Types of parts that a text part can replace.

@@ -12,7 +12,7 @@ pub struct Options {
     pub level: Level,
     /// Kinds of personal data.
     pub personal: Vec<Kind>,
-    /// Words to remove wherever they stand as words, in any case.
+    /// Whole words to remove, in upper or lower case.
     pub names: Vec<String>,
     /// Only these kinds; none: all.
     pub only: Vec<Kind>,

@@ -1,6 +1,7 @@
 //! Values that are not secrets although they look like secrets: placeholders, references, code, examples.
 
 use super::proof::{classes, entropy};
+use crate::model::key::is_uuid;
 
 /// Words in a value of documentation.
 const EXAMPLES: [&str; 12] = [
@@ -72,16 +73,6 @@ pub fn is_identifier(value: &str) -> bool {
             word.len() - letters.len() <= 3 && !letters.contains(|c: char| c.is_ascii_digit())
         })
         && (value.contains('_') || !value.contains(|c: char| c.is_ascii_digit()))
-}
-
-/// Eight, four, four, four and twelve hexadecimal digits.
-pub fn is_uuid(value: &str) -> bool {
-    let mut lengths = [8, 4, 4, 4, 12].into_iter();
-    let mut groups = value.split('-');
-    value.len() == 36
-        && groups.all(|group| {
-            lengths.next() == Some(group.len()) && group.bytes().all(|byte| byte.is_ascii_hexdigit())
-        })
 }
 
 /// Whether a value is long and mixed enough for a key that a program made.

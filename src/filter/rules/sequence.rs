@@ -21,7 +21,7 @@ enum Mode {
     /// Other calls may come between.
     #[default]
     InOrder,
-    /// There are no other calls.
+    /// The calls are exactly these.
     Exact,
     /// As often as listed, in any order.
     AnyOrder,

@@ -41,7 +41,7 @@ pub(super) fn fill(
     made
 }
 
-/// The units as what is chosen from.
+/// The units as candidates.
 pub(super) fn choosing<'u>(units: &'u Units<'_>) -> Choosing<'u> {
     let answers = answers(units);
     let bytes = (0..units.len()).map(|unit| units.text(unit).len()).sum();

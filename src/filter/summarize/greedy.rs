@@ -76,7 +76,7 @@ impl PartialEq for Offer {
 
 impl Eq for Offer {}
 
-/// What is chosen from.
+/// The candidates.
 pub trait Offers {
     /// What a thing offers by now; none when it never will offer anything again.
     fn offer(&mut self, of: usize) -> Option<Offer>;

@@ -175,10 +175,15 @@ impl Outline {
             let is_change = CHANGES.contains(&name.as_ref());
             is_change.then(|| (index, format!("{name} {}", event.id().unwrap_or_default())))
         });
+        let mut place = 0;
         for (line, change) in changes {
-            let is_later = |item: &Item| item.line().is_some_and(|own| own > line);
-            match view.items.iter().position(is_later) {
-                Some(place) => self.entries[place].changes.push(change),
+            let is_earlier = |item: &Item| item.line().is_none_or(|own| own <= line);
+            place += view.items[place..]
+                .iter()
+                .take_while(|item| is_earlier(item))
+                .count();
+            match self.entries.get_mut(place) {
+                Some(entry) => entry.changes.push(change),
                 None => self.last_changes.push(change),
             }
         }

@@ -1,6 +1,6 @@
 //! The messages to drop or to keep.
 
-use super::category;
+use super::{Input, category};
 use crate::context::named;
 use crate::input::regular;
 use crate::output::path_name;
@@ -71,8 +71,12 @@ impl Choosing {
     /// The choice; `keeps`: all other messages are dropped.
     ///
     /// # Errors
-    /// If the plan cannot be read or has no id.
-    pub fn choice(&self, keeps: bool) -> Result<Choice> {
+    /// If the plan cannot be read or has no id, or if it and an input are standard input.
+    pub fn choice(&self, inputs: &[Input], keeps: bool) -> Result<Choice> {
+        if self.plan.as_deref() == Some(Path::new("-")) && inputs.contains(&Input::Stdin) {
+            let error = Error::new(Kind::Usage, "--plan - and the input both read standard input");
+            return Err(error.hint("give the plan or the session as a file"));
+        }
         let planned = self.plan.as_deref().map(planned).transpose()?;
         Ok(Choice {
             planned: planned.unwrap_or_default(),
@@ -87,11 +91,6 @@ impl Choosing {
             exchanges: self.exchange.clone(),
             keeps,
         })
-    }
-
-    /// Whether the plan is standard input.
-    pub fn reads_stdin(&self) -> bool {
-        self.plan.as_deref() == Some(Path::new("-"))
     }
 }
 

@@ -1,11 +1,10 @@
 //! `drop`: chosen messages out of the view.
 
 use super::Run;
-use crate::args::{Choosing, EditArgs, Input, InputArgs};
+use crate::args::{Choosing, EditArgs, InputArgs};
 use crate::context::Context;
 use crate::edit::{self, Edit};
 use clap::Args;
-use convo::error::{Error, Kind};
 use convo::filter::drop;
 
 /// Drop chosen messages from the view
@@ -36,11 +35,7 @@ pub struct Drop {
 impl Run for Drop {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let inputs = context.inputs(&self.inputs)?;
-        if self.choosing.reads_stdin() && inputs.contains(&Input::Stdin) {
-            let error = Error::new(Kind::Usage, "--plan - and the input both read standard input");
-            return Err(error.hint("give the plan or the session as a file").into());
-        }
-        let choice = self.choosing.choice(false)?;
+        let choice = self.choosing.choice(&inputs, false)?;
         let edit = Edit {
             reports: true,
             ..Edit::new(&self.reading, &self.changing)

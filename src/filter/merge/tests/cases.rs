@@ -117,7 +117,7 @@ fn a_change_of_both_sides_is_a_conflict() {
         };
         assert_eq!(&merged(O, &a, &b, &options).0, whole);
     }
-    // Once it is decided, it is no conflict again.
+    // A resolved conflict does not occur again.
     let id = conflicts[0].id.clone().unwrap();
     let session = sessions(&text).remove(0);
     let stamp = |_: &str| Ok(crate::filter::Stamp::default());

@@ -13,7 +13,7 @@ use std::path::Path;
 enum Outcome {
     Passed,
     Failed(Vec<String>),
-    /// There is no result: the input cannot be read.
+    /// The input cannot be read.
     Error(String),
 }
 

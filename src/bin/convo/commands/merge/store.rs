@@ -156,6 +156,6 @@ fn keep_branch(store: &Store, branch: &[MergedLine<'_>], dry_run: bool) -> Resul
         let what = format!("{id}: modified by another program");
         return Err(Error::new(Kind::Locked, what));
     }
-    // The header is no record of the course.
+    // Without the header.
     Ok((session.len() - 1).saturating_sub(lines.len()) as u64)
 }

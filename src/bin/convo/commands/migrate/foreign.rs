@@ -14,6 +14,7 @@ use convo::format::folder::{self, FolderFile};
 use convo::format::page::PageOptions;
 use convo::format::report::Report;
 use convo::model::key;
+use convo::model::session::Session;
 use convo::model::threads::in_parallel;
 use convo::model::view::View;
 use convo::store::{Batch, Facts, Rewrite, Staged, Store, foreign, write_atomically};
@@ -80,12 +81,13 @@ impl Foreign {
         let made = in_parallel(threads, &wanted, |(file, nth)| {
             let mut report = Report::default();
             let files = self.files(&examined[*file], *nth, recent, &mut report);
-            if self.format == Format::Html
-                && let Ok(session) = session(&examined[*file], *nth, recent)
-            {
-                let count = secrets::count(&session, &View::replay(&session), self.page.hidden);
-                self.secrets.fetch_add(count, Ordering::Relaxed);
-            }
+            let files = files.map(|(session, files)| {
+                if self.format == Format::Html {
+                    let count = secrets::count(&session, &View::replay(&session), self.page.hidden);
+                    self.secrets.fetch_add(count, Ordering::Relaxed);
+                }
+                files
+            });
             let files = match files {
                 Ok(_) if strict && !report.losses.is_empty() => Err(Error::new(
                     Kind::Data,
@@ -117,13 +119,14 @@ impl Foreign {
         }
     }
 
+    /// A session, and the files that it becomes.
     fn files(
         &self,
         examined: &Examined,
         nth: usize,
         recent: &Recent<'_>,
         report: &mut Report,
-    ) -> Result<Vec<FolderFile>> {
+    ) -> Result<(Session, Vec<FolderFile>)> {
         let session = session(examined, nth, recent)?;
         let aliases = examined.stored.then(|| {
             let known = self.aliases.get(&*examined.path.to_string_lossy());
@@ -136,7 +139,9 @@ impl Foreign {
             all.extend(left);
             all
         });
-        folder::files(self.format, &session, (aliases.as_deref(), &self.page), report)
+        let how = (aliases.as_deref(), &self.page);
+        let files = folder::files(self.format, &session, how, report)?;
+        Ok((session, files))
     }
 
     /// What was made of a session, or why nothing was.
@@ -162,7 +167,7 @@ impl Foreign {
         if let Some(files) = &made.files {
             return Ok(files.clone());
         }
-        let files = self.files(examined, nth, recent, &mut Report::default())?;
+        let (_, files) = self.files(examined, nth, recent, &mut Report::default())?;
         if digest(&files) == made.digest {
             Ok(files)
         } else {

@@ -7,7 +7,7 @@ use convo::error::{Error, Kind, Place, Result};
 use convo::filter::redact::{Options, Redactor};
 use convo::format;
 
-/// What is done with findings, for all inputs.
+/// Options and report of a redaction, shared by all inputs.
 pub struct Settings {
     pub options: Options,
     /// Whether a signed part must not change.
@@ -90,7 +90,7 @@ impl<'a> Pass<'a> {
         context.output.report(&self.label, &mut self.damage);
     }
 
-    /// Reports what was done, and damaged lines.
+    /// Reports replacements and damaged lines.
     pub fn report(mut self, context: &Context) {
         self.report_damage(context);
         let words = self.findings.words(&self.redactor, &self.settings.options);

@@ -121,7 +121,7 @@ impl Report {
         Table::new(&COLUMNS, &times).print(&context.output, rows)
     }
 
-    /// What was done: the number of replacements by kind, and parts that are signed or encrypted.
+    /// A summary: the number of replacements by kind, and of signed and encrypted parts.
     pub fn words(&self, redactor: &Redactor, options: &Options) -> String {
         let mut words = match in_words(&kinds(&self.rows)) {
             kinds if kinds.is_empty() => "found nothing to redact".to_string(),

@@ -79,7 +79,7 @@ fn browsers() -> Vec<OsString> {
     }
 }
 
-/// Starts a browser, whose `%s` is the page; false if there is no such program.
+/// Starts a browser with the page in place of `%s`, or as the last argument; false if the program cannot be started.
 fn run(browser: &OsString, path: &Path) -> bool {
     let line = browser.to_string_lossy();
     let mut words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();

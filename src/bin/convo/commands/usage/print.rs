@@ -48,15 +48,8 @@ impl Report<'_> {
         let cells = |row: &Row| {
             let figures = &row.figures;
             let mut cells: Vec<Cell> = row.keys.iter().map(|key| Cell::Text(key.clone())).collect();
-            let numbers = [
-                row.requests,
-                figures.input,
-                figures.read,
-                figures.written,
-                figures.output,
-            ];
             let is_marked = row.estimated && !is_piped;
-            cells.extend(numbers.map(|number| match is_marked {
+            cells.extend(numbers(row).map(|number| match is_marked {
                 true => Cell::Text(format!("~{}", thousands(number))),
                 false => Cell::Number(Some(number)),
             }));
@@ -137,15 +130,8 @@ impl Report<'_> {
         let row = |row: &Row| {
             let figures = &row.figures;
             let about = if row.estimated { "~" } else { "" };
-            let numbers = [
-                row.requests,
-                figures.input,
-                figures.read,
-                figures.written,
-                figures.output,
-            ];
             let mut cells = row.keys.clone();
-            cells.extend(numbers.map(|number| format!("{about}{}", thousands(number))));
+            cells.extend(numbers(row).map(|number| format!("{about}{}", thousands(number))));
             let cost = row.dollars().map(|dollars| format!("${}", money(dollars)));
             cells.extend(self.has_cost.then(|| cost.unwrap_or_else(|| "-".to_string())));
             BarRow {
@@ -220,6 +206,18 @@ impl Report<'_> {
         };
         context.output.rows(false, self.rows.iter().map(object))
     }
+}
+
+/// Requests, input, cache reads, cache writes and output.
+fn numbers(row: &Row) -> [u64; 5] {
+    let figures = &row.figures;
+    [
+        row.requests,
+        figures.input,
+        figures.read,
+        figures.written,
+        figures.output,
+    ]
 }
 
 fn tokens(row: &Row) -> u64 {
