@@ -10,8 +10,9 @@ const LONGEST: usize = 450;
 const SYNCING: [&str; 3] = ["store/lock.rs", "store/naming.rs", "store/rewrite.rs"];
 
 /// What prints: one file of each program.
-const PRINTING: [&str; 3] = [
+const PRINTING: [&str; 4] = [
     "bin/convo-llm/output.rs",
+    "bin/convo-mcp/output.rs",
     "bin/convo-sqlite/output.rs",
     "bin/convo/output.rs",
 ];

@@ -110,7 +110,7 @@ fn help_uses_standard_terms() {
                     check(&["alias", action]);
                 }
             }
-            Some("llm") => {} // its page is generated from its help
+            Some("llm" | "mcp") => {} // their pages are generated from their help
             Some(command) => check(&[command]),
             None => {}
         }

@@ -6,8 +6,14 @@ use clap::{Command, CommandFactory};
 #[allow(dead_code, missing_docs)]
 #[path = "../../convo-llm/arguments.rs"]
 mod llm;
+#[allow(dead_code, missing_docs)]
+#[path = "../../convo-mcp/arguments.rs"]
+mod mcp;
 
 /// Name and command line of each.
-pub fn all() -> [(&'static str, Command); 1] {
-    [("llm", llm::Arguments::command().name("llm"))]
+pub fn all() -> [(&'static str, Command); 2] {
+    [
+        ("llm", llm::Arguments::command().name("llm")),
+        ("mcp", mcp::Arguments::command().name("mcp")),
+    ]
 }

@@ -1,0 +1,56 @@
+//! The plugin `convo mcp`: sessions for models, over the Model Context Protocol. A plugin, since it is a server and the
+//! program is not; what its tools do, the program does.
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod arguments;
+mod output;
+mod protocol;
+mod run;
+mod tools;
+
+use arguments::Arguments;
+use clap::Parser;
+use output::Output;
+use run::Program;
+use std::io::BufRead;
+use std::process::ExitCode;
+
+/// Longest message from a client. Calls are short; what is longer is no call.
+const LONGEST: u64 = 1024 * 1024;
+
+fn main() -> ExitCode {
+    let output = Output;
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return ExitCode::from(output.usage(&error)),
+    };
+    let program = Program::new(&arguments);
+    let mut input = std::io::stdin().lock();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = std::io::Read::take(&mut input, LONGEST).read_until(b'\n', &mut line);
+        match read {
+            Ok(0) => return ExitCode::SUCCESS,
+            Ok(_) if line.len() as u64 == LONGEST && !line.ends_with(b"\n") => {
+                output.error("message longer than 1 MiB");
+                return ExitCode::from(65);
+            }
+            Ok(_) => {}
+            Err(error) => {
+                output.error(&format!("cannot read: {error}"));
+                return ExitCode::from(74);
+            }
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        if let Some(answer) = protocol::answer(&line, &program)
+            && !output.line(&answer)
+        {
+            // Nobody listens any longer.
+            return ExitCode::SUCCESS;
+        }
+    }
+}

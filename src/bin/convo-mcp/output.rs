@@ -1,0 +1,32 @@
+//! The only file of the plugin that prints: answers on standard output, messages on standard error.
+
+use serde_json::Value;
+use std::io::Write;
+
+/// Where answers and messages go.
+pub struct Output;
+
+impl Output {
+    /// Writes an answer as one line, at once; false when standard output is closed.
+    pub fn line(&self, answer: &Value) -> bool {
+        let mut out = std::io::stdout();
+        writeln!(out, "{answer}").and_then(|()| out.flush()).is_ok()
+    }
+
+    /// A message about the input.
+    pub fn error(&self, problem: &str) {
+        eprintln!("convo: mcp: {problem}");
+    }
+
+    /// Help and version, which are no errors, or what is wrong with the arguments; returns the status.
+    pub fn usage(&self, error: &clap::Error) -> u8 {
+        if !error.use_stderr() {
+            // A closed pipe is no error.
+            let _ = error.print();
+            return 0;
+        }
+        let text = error.render().to_string();
+        eprint!("convo: {}", text.strip_prefix("error: ").unwrap_or(&text));
+        2
+    }
+}

@@ -1,0 +1,301 @@
+//! The tools: for each a definition that a model reads, and the command line that answers a call.
+
+use serde_json::{Map, Value, json};
+
+/// How the value of a parameter becomes arguments.
+enum Kind {
+    /// `--option VALUE`.
+    Text(&'static str),
+    /// `--option N`, at least 1.
+    Number(&'static str),
+    /// `--option` where it is true.
+    Flag(&'static str),
+    /// Text that is searched for, ahead of the sessions.
+    Pattern,
+    /// The name of a session.
+    Session,
+    /// The names of sessions, of which there may be none.
+    Sessions,
+}
+
+struct Parameter {
+    name: &'static str,
+    kind: Kind,
+    about: &'static str,
+}
+
+/// A tool, whose name is that of a command.
+pub struct Tool {
+    pub name: &'static str,
+    about: &'static str,
+    fixed: &'static [&'static str],
+    parameters: &'static [Parameter],
+}
+
+/// What a call runs.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Call {
+    pub options: Vec<String>,
+    pub pattern: Option<String>,
+    pub sessions: Vec<String>,
+}
+
+const fn parameter(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
+    Parameter { name, kind, about }
+}
+
+const SESSION: Parameter = parameter(
+    "session",
+    Kind::Session,
+    "Id of a session or its beginning, an alias, or @last",
+);
+const PROJECT: Parameter = parameter(
+    "project",
+    Kind::Text("--project"),
+    "Only sessions of this project: directory or its last part",
+);
+const SINCE: Parameter = parameter(
+    "since",
+    Kind::Text("--since"),
+    "Only sessions changed since then, e.g. 7d, 2w, 2026-11-01",
+);
+const UNTIL: Parameter = parameter(
+    "until",
+    Kind::Text("--until"),
+    "Only sessions last changed before then",
+);
+const PROGRAM: Parameter = parameter(
+    "program",
+    Kind::Text("--program"),
+    "Only sessions of these programs, e.g. codex,pi",
+);
+
+/// Every tool.
+pub const ALL: [Tool; 4] = [
+    Tool {
+        name: "list",
+        about: "List sessions, newest first: id, messages, time of the last change, title. Lists the store; with agents, \
+                the sessions that other programs keep on this machine.",
+        fixed: &["--limit=50"],
+        parameters: &[
+            parameter(
+                "agents",
+                Kind::Flag("--agents"),
+                "List the sessions that other programs keep on this machine",
+            ),
+            PROJECT,
+            PROGRAM,
+            SINCE,
+            UNTIL,
+            parameter("tag", Kind::Text("--tag"), "Only sessions with this tag"),
+            parameter(
+                "limit",
+                Kind::Number("--limit"),
+                "List at most so many sessions (default 50)",
+            ),
+        ],
+    },
+    Tool {
+        name: "search",
+        about: "Search the text of sessions: messages, reasoning, tool calls and their results. Prints session, place, message and \
+                matching line. Without sessions, searches the store and the sessions of other programs.",
+        fixed: &["--max-count=20"],
+        parameters: &[
+            parameter("pattern", Kind::Pattern, "Text to search for"),
+            parameter(
+                "regex",
+                Kind::Flag("--regex"),
+                "Read the pattern as a regular expression",
+            ),
+            parameter("ignore_case", Kind::Flag("--ignore-case"), "Ignore case"),
+            parameter(
+                "rank",
+                Kind::Flag("--rank"),
+                "Read the pattern as a question, and print the sessions that fit it best",
+            ),
+            parameter(
+                "role",
+                Kind::Text("--role"),
+                "Only messages of these roles, e.g. user,assistant",
+            ),
+            parameter(
+                "in",
+                Kind::Text("--in"),
+                "Only these parts, e.g. text,call,result",
+            ),
+            parameter(
+                "context",
+                Kind::Number("--context"),
+                "Print so many lines around each match",
+            ),
+            parameter(
+                "max_count",
+                Kind::Number("--max-count"),
+                "At most so many lines per session (default 20)",
+            ),
+            PROJECT,
+            PROGRAM,
+            SINCE,
+            UNTIL,
+            parameter("sessions", Kind::Sessions, "Only these sessions, by name"),
+        ],
+    },
+    Tool {
+        name: "show",
+        about: "Print a session as text: the messages that a model would receive, with tool calls and shortened results.",
+        fixed: &["--plain"],
+        parameters: &[
+            SESSION,
+            parameter(
+                "last",
+                Kind::Number("--last"),
+                "Only the newest exchanges: so many questions with their answers",
+            ),
+            parameter(
+                "role",
+                Kind::Text("--role"),
+                "Only messages of this role: user, assistant, tool, system",
+            ),
+            parameter(
+                "full",
+                Kind::Flag("--full"),
+                "Print tool results and arguments completely",
+            ),
+            parameter(
+                "hidden",
+                Kind::Flag("--hidden"),
+                "Also messages that a truncation or compaction hides",
+            ),
+        ],
+    },
+    Tool {
+        name: "count",
+        about: "Count the messages, exchanges and tokens of a session: what a model would receive, and the whole log.",
+        fixed: &[],
+        parameters: &[
+            SESSION,
+            parameter(
+                "by",
+                Kind::Text("--by"),
+                "Break tokens down by role, category, tool or exchange",
+            ),
+        ],
+    },
+];
+
+/// The tool of this name.
+pub fn find(name: &str) -> Option<&'static Tool> {
+    ALL.iter().find(|tool| tool.name == name)
+}
+
+impl Tool {
+    /// The tool as `tools/list` describes it.
+    pub fn definition(&self) -> Value {
+        let properties: Map<String, Value> = self
+            .parameters
+            .iter()
+            .map(|parameter| (parameter.name.to_string(), parameter.schema()))
+            .collect();
+        let needed = self.parameters.iter().filter(|parameter| parameter.is_needed());
+        json!({
+            "name": self.name,
+            "description": self.about,
+            "inputSchema": {
+                "type": "object",
+                "properties": properties,
+                "required": needed.map(|parameter| parameter.name).collect::<Vec<_>>(),
+                "additionalProperties": false,
+            },
+            "annotations": {"readOnlyHint": true, "openWorldHint": false},
+        })
+    }
+
+    /// The command line for the arguments of a call, or what is wrong with them.
+    pub fn command_line(&self, arguments: &Value) -> Result<Call, String> {
+        let none = Map::new();
+        let given = match arguments {
+            Value::Null => &none,
+            Value::Object(given) => given,
+            _ => return Err("arguments: not an object".to_string()),
+        };
+        let known = |name: &String| self.parameters.iter().any(|parameter| parameter.name == name);
+        if let Some(name) = given.keys().find(|name| !known(name)) {
+            return Err(format!("'{name}': no such argument of {}", self.name));
+        }
+        let mut call = Call {
+            options: vec![self.name.to_string()],
+            pattern: None,
+            sessions: Vec::new(),
+        };
+        for parameter in self.parameters {
+            match given.get(parameter.name).filter(|value| !value.is_null()) {
+                Some(value) => parameter
+                    .add(value, &mut call)
+                    .ok_or_else(|| format!("{}: not {}", parameter.name, parameter.form()))?,
+                None if parameter.is_needed() => return Err(format!("{}: missing", parameter.name)),
+                None => {}
+            }
+        }
+        // A ranking prints sessions, which have no lines to limit.
+        let is_ranking = call.options.iter().any(|option| option == "--rank");
+        for option in self.fixed.iter().filter(|_| !is_ranking) {
+            let name = option.split('=').next().unwrap_or(option);
+            if !call
+                .options
+                .iter()
+                .any(|given| given.starts_with(&format!("{name}=")))
+            {
+                call.options.push(option.to_string());
+            }
+        }
+        Ok(call)
+    }
+}
+
+impl Parameter {
+    fn is_needed(&self) -> bool {
+        matches!(self.kind, Kind::Pattern | Kind::Session)
+    }
+
+    fn schema(&self) -> Value {
+        match self.kind {
+            Kind::Number(_) => json!({"type": "integer", "minimum": 1, "description": self.about}),
+            Kind::Flag(_) => json!({"type": "boolean", "description": self.about}),
+            Kind::Sessions => {
+                json!({"type": "array", "items": {"type": "string"}, "description": self.about})
+            }
+            _ => json!({"type": "string", "description": self.about}),
+        }
+    }
+
+    /// The form of a value, for messages.
+    fn form(&self) -> &'static str {
+        match self.kind {
+            Kind::Number(_) => "a positive number",
+            Kind::Flag(_) => "true or false",
+            Kind::Sessions => "a list of names",
+            _ => "a text",
+        }
+    }
+
+    /// Adds a value to a command line; none if it is of another form.
+    fn add(&self, value: &Value, call: &mut Call) -> Option<()> {
+        match self.kind {
+            // One argument: the value cannot be an option.
+            Kind::Text(option) => call.options.push(format!("{option}={}", value.as_str()?)),
+            Kind::Number(option) => {
+                let number = value.as_u64().filter(|number| *number > 0)?;
+                call.options.push(format!("{option}={number}"));
+            }
+            Kind::Flag(option) => call.options.extend(value.as_bool()?.then(|| option.to_string())),
+            Kind::Pattern => call.pattern = Some(value.as_str()?.to_string()),
+            Kind::Session => call.sessions.push(value.as_str()?.to_string()),
+            Kind::Sessions => {
+                let names = value.as_array()?.iter();
+                let names: Option<Vec<_>> = names.map(|name| name.as_str().map(str::to_string)).collect();
+                call.sessions = names?;
+            }
+        }
+        Some(())
+    }
+}
