@@ -1,0 +1,68 @@
+"""Facts about the crate, all from `cargo metadata`: no package file names a version of its own."""
+
+import json
+import os
+import subprocess
+from functools import cached_property
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# What a Linux distribution and Python, Node.js call the architecture of a target.
+ARCHITECTURES = {
+    "x86_64": {"deb": "amd64", "rpm": "x86_64", "wheel": "x86_64", "npm": "x64"},
+    "aarch64": {"deb": "arm64", "rpm": "aarch64", "wheel": "aarch64", "npm": "arm64"},
+}
+
+
+class Crate:
+    """The package `convo-cli` for one target."""
+
+    def __init__(self, target):
+        self.target = target
+
+    @cached_property
+    def metadata(self):
+        command = ["cargo", "metadata", "--locked", "--format-version", "1", "--all-features", "--filter-platform", self.target]
+        return json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
+
+    @cached_property
+    def package(self):
+        root = self.metadata["resolve"]["root"]
+        return next(package for package in self.metadata["packages"] if package["id"] == root)
+
+    @property
+    def version(self):
+        return self.package["version"]
+
+    @property
+    def programs(self):
+        """Names of the binaries, `convo` first."""
+        return [target["name"] for target in self.package["targets"] if target["kind"] == ["bin"]]
+
+    @property
+    def stem(self):
+        return f"convo-{self.version}-{self.target}"
+
+    def architecture(self, kind):
+        return ARCHITECTURES[self.target.split("-")[0]][kind]
+
+
+def host():
+    """The target of this machine's compiler."""
+    about = subprocess.run(["rustc", "-vV"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return next(line.split(": ")[1] for line in about.splitlines() if line.startswith("host: "))
+
+
+def has_std(target):
+    """Whether the compiler has a standard library for a target."""
+    root = subprocess.run(["rustc", "--print", "sysroot"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return (Path(root.strip()) / "lib/rustlib" / target / "lib").is_dir()
+
+
+def epoch():
+    """The one time that packages contain: that of the commit."""
+    if "SOURCE_DATE_EPOCH" in os.environ:
+        return int(os.environ["SOURCE_DATE_EPOCH"])
+    shown = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    return int(shown.stdout or 0)

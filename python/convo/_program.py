@@ -1,0 +1,84 @@
+"""Runs the program and reads what it prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+
+class Error(Exception):
+    """A run that failed: ``status`` as in ``man convo``, and ``message`` from standard error."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message or f"convo exited with status {status}")
+        self.status = status
+        self.message = message
+
+
+def path() -> str:
+    """The path of the program: the one that was installed with this package, else the first on ``PATH``."""
+    schemes = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user"))]
+    for folder in schemes:
+        program = os.path.join(folder, "convo")
+        if os.access(program, os.X_OK):
+            return program
+    program = shutil.which("convo") or ""
+    if not program:
+        raise FileNotFoundError("convo: not installed with this package, and not on PATH")
+    return program
+
+
+def run(
+    arguments: Sequence[str | os.PathLike[str]], *, input: bytes | str | None = None, check: bool = True
+) -> subprocess.CompletedProcess[bytes]:
+    """Runs ``convo`` with these arguments, and ``input`` as its standard input (empty by default).
+
+    Returns the finished process with ``stdout`` and ``stderr`` as bytes. Raises ``Error`` for a status other than 0,
+    unless ``check`` is false: some statuses are answers, such as 1 of ``diff``.
+    """
+    data = input.encode() if isinstance(input, str) else input or b""
+    done = subprocess.run([path(), *arguments], input=data, capture_output=True, check=False)
+    if check and done.returncode != 0:
+        raise Error(done.returncode, done.stderr.decode(errors="replace").strip())
+    return done
+
+
+def read(source: str | os.PathLike[str], *, format: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yields the messages of every session in a file or of a stored session: what a model would receive, in order.
+
+    ``source`` is a path, or the name of a session in the store. ``format`` is detected by default. Reads one session at a
+    time. Raises ``Error`` at the end if something could not be read; the messages before it were yielded.
+    """
+    for record in _lines(["context", "--to", "jsonl"], source, format):
+        if "role" in record:
+            yield record
+
+
+def records(source: str | os.PathLike[str], *, format: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yields every record: headers of sessions (``type`` is ``session``), messages, and events that cut or summarize."""
+    yield from _lines(["cat"], source, format)
+
+
+def _lines(
+    command: list[str], source: str | os.PathLike[str], format: str | None
+) -> Iterator[dict[str, Any]]:
+    chosen = ["--from", format] if format else []
+    # A file is never taken for the name of a session.
+    name = os.fspath(source)
+    if os.path.exists(name):
+        name = os.path.abspath(name)
+    with tempfile.TemporaryFile() as messages:
+        arguments = [path(), *command, "--quiet", *chosen, "--", name]
+        with subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=messages) as child:
+            assert child.stdout is not None
+            for line in child.stdout:
+                yield json.loads(line)
+        if child.returncode != 0:
+            messages.seek(0)
+            raise Error(child.returncode, messages.read().decode(errors="replace").strip())

@@ -1,0 +1,99 @@
+"""The module as the wheel installs it."""
+
+import json
+import os
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+import convo
+
+CHAT = """{"type":"session","version":1,"id":"trip","title":"Trip"}
+{"role":"user","content":"Weather in Paris?","id":"m1"}
+{"role":"assistant","content":"Sunny, 22 \u00b0C.","id":"m2"}
+{"role":"user","content":"And tomorrow?","id":"m3"}
+{"role":"assistant","content":"Rain.","id":"m4"}
+"""
+
+
+@pytest.fixture
+def chat(tmp_path, monkeypatch):
+    monkeypatch.setenv("CONVO_STORE", str(tmp_path / "store"))
+    path = tmp_path / "chat.jsonl"
+    path.write_text(CHAT, encoding="utf-8")
+    return path
+
+
+def test_the_program_is_that_of_the_wheel():
+    assert convo.path() == os.path.join(sysconfig.get_path("scripts"), "convo")
+    version = convo.run(["-V"]).stdout.decode().split()[1]
+    module = Path(convo.__file__).parent
+    assert (module / "py.typed").exists()
+    assert (module.parent / f"convo_cli-{version}.dist-info").is_dir()
+
+
+def test_read_yields_messages_as_dictionaries(chat):
+    messages = list(convo.read(chat))
+    assert [message["role"] for message in messages] == ["user", "assistant"] * 2
+    assert messages[1]["content"] == "Sunny, 22 \u00b0C."
+    assert [message["id"] for message in convo.read(str(chat))] == ["m1", "m2", "m3", "m4"]
+
+
+def test_read_yields_what_a_model_would_receive_and_records_everything(chat):
+    convo.run(["migrate", "-q", chat])
+    convo.run(["truncate", "-q", "--keep-last", "1", "trip"])
+    assert [message["id"] for message in convo.read("trip")] == ["m3", "m4"]
+    records = list(convo.records("trip"))
+    assert [record.get("type", record.get("role")) for record in records] == [
+        "session", "user", "assistant", "user", "assistant", "truncate"]
+
+
+def test_read_detects_formats_and_takes_a_name(chat, tmp_path):
+    body = tmp_path / "body.json"
+    body.write_text(json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}))
+    assert [message["content"] for message in convo.read(body)] == ["hi"]
+    assert [message["content"] for message in convo.read(body, format="openai-chat")] == ["hi"]
+    convo.run(["migrate", "-q", chat])
+    assert len(list(convo.read("trip"))) == 4
+
+
+def test_run_gives_standard_input_and_raises_for_a_status(chat):
+    assert convo.run(["cat", "-q"], input=CHAT).stdout.decode() == CHAT
+    assert convo.run(["cat", "-q"], input=CHAT.encode()).stdout.decode() == CHAT
+    with pytest.raises(convo.Error) as caught:
+        convo.run(["cat", "missing.jsonl"])
+    assert caught.value.status == 66 and "missing.jsonl" in str(caught.value)
+    assert convo.run(["diff", chat, "-"], input=CHAT, check=False).returncode == 0
+
+
+def test_damage_is_raised_behind_the_messages(chat):
+    with chat.open("a") as file:
+        file.write('{"role":"user","cont\n')
+    messages = []
+    with pytest.raises(convo.Error) as caught:
+        for message in convo.read(chat):
+            messages.append(message)
+    assert len(messages) == 4 and caught.value.status == 65
+
+
+def test_an_iterator_that_is_left_stops_the_program(chat):
+    chat.write_text(CHAT + '{"role":"user","content":"x"}\n' * 20_000)
+    messages = convo.read(chat)
+    assert next(messages)["id"] == "m1"
+    messages.close()
+
+
+def test_a_name_that_begins_with_a_dash_is_no_option(tmp_path, monkeypatch, chat):
+    monkeypatch.chdir(tmp_path)
+    Path("--help.jsonl").write_text(CHAT)
+    assert len(list(convo.read("--help.jsonl"))) == 4
+
+
+def test_plugins_are_installed_too():
+    scripts = sysconfig.get_path("scripts")
+    done = subprocess.run([os.path.join(scripts, "convo"), "plugins"], capture_output=True, check=True,
+                          env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"})
+    names = [line.split("\t")[0] for line in done.stdout.decode().splitlines()]
+    assert {"llm", "sqlite"} <= set(names), done
