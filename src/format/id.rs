@@ -91,4 +91,6 @@ formats! {
     Cursor,
     /// Factory Droid: the log of a session, or a stream.
     Droid,
+    /// Cline: a session of its newer store.
+    Cline,
 }

@@ -11,6 +11,7 @@ mod branches;
 mod chatgpt_export;
 mod claude_ai_export;
 mod claude_code;
+mod cline;
 mod cline_roo;
 mod codex;
 mod collection;

@@ -9,10 +9,10 @@ use super::request::api::Api;
 use super::request::interface::Interface;
 use super::sessions::{Input, SessionReader};
 use super::{
-    aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline_roo, codex, continue_ide,
-    cursor, droid, gemini, gemini_cli, goaitools, goose, html, jsonl, langchain, markdown, native, opaque,
-    openai_chat, openai_responses, opencode, penguiflow, penguin, pi, picoclaw, sharegpt, sts, training,
-    vercel_ui,
+    aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline, cline_roo, codex,
+    continue_ide, cursor, droid, gemini, gemini_cli, goaitools, goose, html, jsonl, langchain, markdown,
+    native, opaque, openai_chat, openai_responses, opencode, penguiflow, penguin, pi, picoclaw, sharegpt,
+    sts, training, vercel_ui,
 };
 use crate::error::{Error, Kind, Result};
 use crate::model::session::Session;
@@ -60,6 +60,7 @@ impl Format {
             Format::Sts => &sts::FORM,
             Format::Cursor => &cursor::FORM,
             Format::Droid => &droid::FORM,
+            Format::Cline => &cline::FORM,
         }
     }
 
@@ -101,7 +102,7 @@ impl Format {
     /// The interface to which the program behind this format sends its sessions, where that is always the same.
     pub fn sent_to(self) -> Option<Api> {
         match self {
-            Format::ClaudeCode | Format::ClineRoo => Some(Api::Anthropic),
+            Format::ClaudeCode | Format::Cline | Format::ClineRoo => Some(Api::Anthropic),
             Format::Codex => Some(Api::OpenaiResponses),
             Format::GeminiCli => Some(Api::Gemini),
             _ => self.api(),

@@ -1,6 +1,7 @@
 //! The table of programs: where each keeps its sessions, and in which files.
 
 use crate::format::Format;
+use std::path::Path;
 
 /// A program that keeps sessions.
 #[derive(Debug)]
@@ -11,6 +12,8 @@ pub struct Program {
     pub short: Option<&'static str>,
     /// The format of its sessions; none if that is not read.
     pub format: Option<Format>,
+    /// The formats of files whose names end otherwise.
+    pub(super) others: &'static [(&'static str, Format)],
     /// Where its home may be, the first that applies before the others.
     pub(super) places: &'static [Place],
     /// The names of session files, below the home.
@@ -95,6 +98,7 @@ const BLANK: Program = Program {
     name: "",
     short: None,
     format: None,
+    others: &[],
     places: &[],
     layout: &[],
     id: Id::Stem,
@@ -177,6 +181,7 @@ pub const PROGRAMS: &[Program] = &[
             "tmp/*/logs.json",
         ],
         resume: "cd {dir} && gemini --resume {id}",
+        ..BLANK
     },
     Program {
         name: "opencode",
@@ -215,8 +220,19 @@ pub const PROGRAMS: &[Program] = &[
     Program {
         name: "cline",
         format: Some(Format::ClineRoo),
-        places: &[Place(Editors, "saoudrizwan.claude-dev")],
-        layout: &[(Session, "tasks/*/api_conversation_history.json")],
+        others: &[(".messages.json", Format::Cline)],
+        places: &[
+            Place(Editors, "saoudrizwan.claude-dev"),
+            Place(Variable("CLINE_SESSION_DATA_DIR"), ""),
+            Place(Variable("CLINE_DATA_DIR"), "sessions"),
+            Place(Variable("CLINE_DIR"), "data/sessions"),
+            Place(Home, ".cline/data/sessions"),
+        ],
+        layout: &[
+            (Session, "tasks/*/api_conversation_history.json"),
+            (Subagent, "*/*__*.messages.json"),
+            (Session, "*/*.messages.json"),
+        ],
         id: Id::Directory,
         sidecars: &[Beside::Session("")],
         shared: &["state/taskHistory.json"],
@@ -357,6 +373,15 @@ pub const PROGRAMS: &[Program] = &[
         ..BLANK
     },
 ];
+
+impl Program {
+    /// The format of a file of its sessions; none if that is not read.
+    pub fn format_of(&self, path: &Path) -> Option<Format> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let other = self.others.iter().find(|(ending, _)| name.ends_with(ending));
+        other.map(|(_, format)| *format).or(self.format)
+    }
+}
 
 /// The program of a name or short form.
 pub fn program(name: &str) -> Option<&'static Program> {

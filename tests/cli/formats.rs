@@ -4,6 +4,7 @@ mod aichat;
 mod aider;
 mod chatgpt_export;
 mod claude_ai_export;
+mod cline;
 mod cline_roo;
 mod codex;
 mod continue_ide;

@@ -62,7 +62,7 @@ impl Codec for Continue {
             title: filled("title").map(|title| title.into_owned()),
             created: self.created.clone(),
             workspace: Workspace::new(get("workspaceDirectory"), None, get("chatModelTitle")),
-            parent: None,
+            lineage: None,
         }
     }
 

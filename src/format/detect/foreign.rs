@@ -105,17 +105,6 @@ pub(super) static KNOWN: &[Signature] = &[
         ..Signature::BLANK
     },
     Signature {
-        name: "cline",
-        what: "a session of the newer Cline (older task directories are read as cline-roo)",
-        document: |shape| {
-            let version = shape
-                .get("version")
-                .is_some_and(|raw| raw.iter().all(u8::is_ascii_digit));
-            version && shape.is_text("sessionId") && shape.is_text("agent") && shape.is_array("messages")
-        },
-        ..Signature::BLANK
-    },
-    Signature {
         name: "amp",
         what: "an Amp thread",
         document: |shape| {

@@ -5,9 +5,9 @@ use super::foreign;
 use super::shape::Shape;
 use super::signature::{Content, Said, Signature, is_own};
 use crate::format::{
-    aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline_roo, codex, continue_ide,
-    cursor, droid, gemini, gemini_cli, goaitools, goose, langchain, openai_responses, opencode, pi, sharegpt,
-    sts, vercel_ui,
+    aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline, cline_roo, codex,
+    continue_ide, cursor, droid, gemini, gemini_cli, goaitools, goose, langchain, openai_responses, opencode,
+    pi, sharegpt, sts, vercel_ui,
 };
 use crate::model::json::Dialect;
 
@@ -31,6 +31,7 @@ pub(super) static ORDER: &[&Signature] = &[
     &langchain::SIGNATURE,
     &aider::SIGNATURE,
     &aichat::SIGNATURE,
+    &cline::SIGNATURE,
     &cline_roo::SIGNATURE,
     &goaitools::SIGNATURE,
     &openai_responses::SIGNATURE,

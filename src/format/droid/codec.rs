@@ -85,7 +85,7 @@ impl Codec for Droid {
             title: titles.find(|title| title != "New Session").map(Cow::into_owned),
             created: times.find(|time| time::is_rfc3339(time)).map(Cow::into_owned),
             workspace: Workspace::new(member("cwd"), None, member("model")),
-            parent: None,
+            lineage: None,
         }
     }
 

@@ -48,7 +48,7 @@ impl Codec for Goose {
             title: text("name").or(text("description")),
             created: text("created_at").filter(|created| time::is_rfc3339(created)),
             workspace: Workspace::new(get("working_dir"), None, model),
-            parent: None,
+            lineage: None,
         }
     }
 

@@ -117,6 +117,7 @@ fn edits_of<C: Editor>(
             let (codec, purpose) = (own.codec, Purpose::Return);
             let mut context = codec.context(own.about.as_deref(), source);
             let edits = Edits::new(codec, returned.session, returned.view, purpose, source);
+            edits.check_instructions()?;
             let list = link::<C>(&source.raws, codec.edit(&edits, &mut context, report));
             codec.check(&edits, &list)?;
             list

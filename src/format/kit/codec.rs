@@ -43,6 +43,8 @@ pub trait Codec: Sized + Sync + 'static {
     const INDENTS: bool = false;
     /// Members of a header that it has a place for.
     const HEADER: &'static [&'static str] = &losses::HEADER;
+    /// Whether the title of a session is in its file, not in one next to it.
+    const HAS_TITLE: bool = true;
     /// Members of a header's metadata that it has a place for.
     const PLACED: &'static [Member] = &[];
     /// The members of an element with its id and the id of the element before it.
@@ -94,6 +96,10 @@ pub trait Codec: Sized + Sync + 'static {
             ..SessionInfo::default()
         }
     }
+    /// The message that a member next to the list is.
+    fn instructions(&self, _about: &[u8]) -> Option<draft::Draft> {
+        None
+    }
     /// Adds what its elements say of the session.
     fn add_info(&self, _outline: &Self::Outline, _info: &mut SessionInfo) {}
     /// Looks at all elements.
@@ -129,8 +135,19 @@ pub struct SessionInfo {
     pub created: Option<String>,
     /// Its directory, branch and model.
     pub workspace: Workspace,
+    /// The session that it belongs to.
+    pub lineage: Option<Lineage>,
+}
+
+/// Where a session belongs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lineage {
+    /// A word of the record stream: `branch`, `sidechain`, `fork` or `child`.
+    pub kind: &'static str,
     /// The id of the session that it belongs to.
-    pub parent: Option<String>,
+    pub parent: String,
+    /// The id of the message there that it follows.
+    pub at: Option<String>,
 }
 
 /// The meaning of an element.

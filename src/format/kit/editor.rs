@@ -7,7 +7,7 @@ use super::records::{self, said};
 use super::residue::{residue, restore};
 use super::session;
 use super::source::Source;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::piece::Said;
@@ -141,8 +141,8 @@ impl<'c, C: Editor> Edits<'c, C> {
 
     /// The elements in their order, new items where the view has them.
     pub fn order(&self) -> Vec<Next> {
-        let is_summary = |item: &_| self.source.is_summary(item);
-        self.source.elements.order(self.view, &self.changes, is_summary)
+        let is_apart = |item: &_| self.source.is_apart(item);
+        self.source.elements.order(self.view, &self.changes, is_apart)
     }
 
     /// Whether an element has messages.
@@ -175,6 +175,22 @@ impl<'c, C: Editor> Edits<'c, C> {
     /// Whether the last summary of the source is in the view.
     pub fn keeps_summary(&self) -> bool {
         self.view.items.iter().any(|item| self.source.is_summary(item))
+    }
+
+    /// An error if a message that is a member next to the list has left the view or has changed.
+    pub fn check_instructions(&self) -> Result<()> {
+        let is_there = |line| {
+            self.view
+                .items
+                .iter()
+                .any(|item| matches!(item, Item::Line(own) if *own == line))
+        };
+        if self.source.instructions.is_none_or(is_there) {
+            return Ok(());
+        }
+        let what = "the instructions next to the messages cannot be changed in place";
+        let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
+        Err(Error::new(Kind::Usage, what).hint(hint))
     }
 
     /// Edits that keep, replace and remove elements, and insert new ones.

@@ -6,6 +6,7 @@
 //! | the first message of an element: `residue` | what [`Codec::encode`] does not produce of it, see [`residue`] |
 //! | the first message of an element: `raw` | the element, if a residue does not restore it |
 //! | every other message of an element: `of` | the id of the first one |
+//! | a message that is a member next to the list: `about` | `true` |
 //! | a summary event: `raw` | the element of the summary |
 //! | the header: `form` | whether the source is a document, a list or lines |
 //! | the header: `variant` | the variant of its elements, if it is not the usual one |
@@ -33,7 +34,7 @@ mod write;
 
 pub use back::back;
 pub use changes::{Change, Next};
-pub use codec::{Codec, Decoded, Draft, Layout, SessionInfo, Summary, Visible};
+pub use codec::{Codec, Decoded, Draft, Layout, Lineage, SessionInfo, Summary, Visible};
 pub use editor::{Editor, Edits};
 pub use frame::{Edit, Frame, replaced};
 pub use part::{Parsed, Part, State};

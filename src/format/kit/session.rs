@@ -79,6 +79,18 @@ pub fn session<C: Codec>(
     raws.iter()
         .filter_map(|raw| codec.id(raw))
         .for_each(|id| building.ids.keep(&id));
+    if let Some(mut message) = parsed
+        .about
+        .as_deref()
+        .and_then(|about| codec.instructions(about))
+    {
+        let id = building.ids.next("instructions", false);
+        message
+            .raw("id", quoted(&id))
+            .note("about", Some(b"true".to_vec()));
+        let line = building.push(message.body_of(C::NAME), Place::default());
+        building.source.instructions = Some(line);
+    }
     let mut unrecognized = Vec::new();
     for (nth, (place, state)) in states.into_iter().enumerate() {
         match state {
@@ -159,12 +171,15 @@ fn header<C: Codec>(
     codec.add_info(outline, &mut info);
     let mut metadata = ObjectBuilder::default();
     info.workspace.add_to(&mut metadata);
-    if let Some(parent) = info.parent {
-        let mut lineage = ObjectBuilder::default();
-        lineage
-            .text("kind", "child")
-            .text("parent", &key::id_for_key(&parent));
-        metadata.raw("lineage", lineage.finish());
+    if let Some(lineage) = info.lineage {
+        let mut built = ObjectBuilder::default();
+        built
+            .text("kind", lineage.kind)
+            .text("parent", &key::id_for_key(&lineage.parent));
+        if let Some(at) = lineage.at {
+            built.text("at", &at);
+        }
+        metadata.raw("lineage", built.finish());
     }
     let mut own = ObjectBuilder::default();
     own.text("form", parsed.layout.name());

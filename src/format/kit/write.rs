@@ -80,7 +80,9 @@ pub fn write_as<C: Editor>(
         match own {
             Some(_) => {
                 let info = codec.info(about.unwrap_or(b"{}"));
-                losses::own_header(session, info.title.as_deref(), C::PLACED, C::NAME, report);
+                let beside = session.header_text("title").filter(|_| !C::HAS_TITLE);
+                let title = info.title.or(beside);
+                losses::own_header(session, title.as_deref(), C::PLACED, C::NAME, report);
                 losses::events(session, C::NAME, report);
             }
             None => {
@@ -99,6 +101,7 @@ pub fn write_as<C: Editor>(
             let source = source_of(codec, session, report, layout);
             let mut context = codec.context(about, &source);
             let edits = Edits::new(codec, session, view, purpose, &source);
+            edits.check_instructions()?;
             let edits = link::<C>(&source.raws, codec.edit(&edits, &mut context, report));
             let elements = edits.iter().map(|edit| edit.element(&source.raws).to_vec());
             (elements.collect::<Vec<_>>(), context)
@@ -219,5 +222,9 @@ fn source_of<C: Codec>(codec: &C, session: &Session, report: &mut Report, layout
         }
     }
     source.elements.count = source.raws.len();
+    let is_about =
+        |body| records::note(body, C::NAME).is_some_and(|note| json::member(note, "about").is_some());
+    let mut messages = session.messages().map(|(line, _)| line);
+    source.instructions = messages.find(|line| is_about(session.record(*line).body));
     source
 }

@@ -5,7 +5,7 @@ use super::element::{Element, rfc3339};
 use super::{NAME, decode, encode, make};
 use crate::format::Format;
 use crate::format::content;
-use crate::format::kit::{Codec, Decoded, SessionInfo, Summary};
+use crate::format::kit::{Codec, Decoded, Lineage, SessionInfo, Summary};
 use crate::format::report::Report;
 use crate::format::request::piece::{Said, quoted};
 use crate::format::workspace::{Member, Workspace};
@@ -37,7 +37,11 @@ impl Codec for Opencode {
             title: text("title"),
             created: make::begun(info).and_then(rfc3339),
             workspace: Workspace::new(json::member(info, "directory"), None, None),
-            parent: text("parentID"),
+            lineage: text("parentID").map(|parent| Lineage {
+                kind: "child",
+                parent,
+                at: None,
+            }),
         }
     }
 

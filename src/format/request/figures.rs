@@ -33,6 +33,7 @@ impl Figures {
                 "prompt_tokens",
                 "promptTokenCount",
                 "promptTokens",
+                "inputTokens",
                 "input",
             ],
         )?;
@@ -41,16 +42,23 @@ impl Figures {
             "completion_tokens",
             "completionTokens",
             "candidatesTokenCount",
+            "outputTokens",
             "output",
         ];
         let read = number(usage, &["cache_read_input_tokens", "cacheRead"]).or(number(cache, &["read"]));
-        let within = number(usage, &["cached_input_tokens", "cachedContentTokenCount"])
+        let within = [
+            "cached_input_tokens",
+            "cachedContentTokenCount",
+            "cacheReadTokens",
+        ];
+        let within = number(usage, &within)
             .or(number(inner("prompt_tokens_details"), &["cached_tokens"]))
             .or(number(inner("input_tokens_details"), &["cached_tokens"]))
             .or(number(inner("input_token_details"), &["cache_read"]))
             .filter(|_| read.is_none());
         let written = number(usage, &["cache_creation_input_tokens", "cacheWrite"]);
-        let written_within = number(inner("input_token_details"), &["cache_creation"]);
+        let written_within = number(usage, &["cacheWriteTokens"])
+            .or(number(inner("input_token_details"), &["cache_creation"]));
         let thought = number(inner("output_token_details"), &["reasoning"])
             .or(number(inner("output_tokens_details"), &["reasoning_tokens"]))
             .or(number(inner("completion_tokens_details"), &["reasoning_tokens"]));

@@ -45,7 +45,7 @@ impl Codec for Trace {
             title: text("name").filter(|name| !name.is_empty()),
             created: times.find(|time| time::is_rfc3339(time)),
             workspace: Workspace::new(get("cwd"), None, None),
-            parent: None,
+            lineage: None,
         }
     }
 

@@ -13,11 +13,12 @@ use std::sync::Arc;
 
 /// The formats, and the names of files that are compared by their view after the record stream: what is written of a
 /// session is not line by line what was read.
-const FORMATS: [(Format, Option<&str>); 15] = [
+const FORMATS: [(Format, Option<&str>); 16] = [
     (Format::Aichat, Some("")),
     (Format::ClaudeCode, None),
     // Cline lists the messages that it omits in another file.
     (Format::ClineRoo, Some("cline-range")),
+    (Format::Cline, None),
     (Format::Codex, None),
     (Format::Continue, None),
     (Format::Cursor, None),
@@ -35,6 +36,7 @@ const FORMATS: [(Format, Option<&str>); 15] = [
 
 /// Those that the kit reads and writes.
 const ON_KIT: &[Format] = &[
+    Format::Cline,
     Format::ClineRoo,
     Format::Continue,
     Format::Cursor,

@@ -64,10 +64,6 @@ pub const KNOWN: &[(&str, &str)] = &[
 "#,
     ),
     (
-        "cline",
-        r#"{"version":1,"agent":"lead","sessionId":"s","messages":[{"id":"m","role":"user","ts":1,"content":[{"type":"text","text":"Dig."}]}]}"#,
-    ),
-    (
         "amp",
         r#"{"v":1,"id":"T-1","created":1,"messages":[{"role":"user","messageId":0,"content":[{"type":"text","text":"Dig."}]},{"role":"assistant","messageId":1,"content":[{"type":"tool_use","id":"c","name":"dig","input":{}}]}]}"#,
     ),

@@ -170,15 +170,15 @@ pub fn listings(context: &Context, homes: Vec<Home>) -> anyhow::Result<Vec<Listi
             home,
         });
     }
-    let formats: Vec<_> = listings
-        .iter()
-        .map(|listing| listing.home.program.format)
-        .collect();
+    let programs: Vec<_> = listings.iter().map(|listing| listing.home.program).collect();
     let mut read = Vec::new();
     parallel::each_result(
         &work,
         true,
-        |work| read::parts(&work.transcript.path, formats[work.home]),
+        |work| {
+            let path = &work.transcript.path;
+            read::parts(path, programs[work.home].format_of(path))
+        },
         |work, result| {
             read.push((work.home, work.transcript.clone(), result));
             Ok(())

@@ -82,7 +82,13 @@ const NAMELESS: [&str; 3] = [
 ];
 
 /// What lies beside sessions of formats that are read, and is none.
-const BESIDE: [&str; 4] = ["logs.json", "sessions.json", "settings.json", "ui_messages.json"];
+const BESIDE: [&str; 5] = [
+    "_rruoq.json",
+    "logs.json",
+    "sessions.json",
+    "settings.json",
+    "ui_messages.json",
+];
 
 /// What is wrong with a verdict on the file of that path.
 fn fault(path: &str, verdict: &Detection) -> Option<String> {

@@ -75,7 +75,7 @@ impl Scan<'_> {
         match &source.place {
             Place::Stored(id) => self.stored(id, prefilter, report, each),
             Place::File(path) => {
-                let format = source.home.as_ref().and_then(|home| home.program.format);
+                let format = source.home.as_ref().and_then(|home| home.program.format_of(path));
                 match prefilter {
                     Some(prefilter) => {
                         let look = |input: &mut dyn std::io::Read| prefilter.may_match_rest(input);

@@ -1,0 +1,192 @@
+//! Sessions, as the kit reads and writes them: an element for each message.
+
+use super::NAME;
+use super::element::{self, compaction, element, text, time_of};
+use crate::format::Format;
+use crate::format::Purpose;
+use crate::format::content;
+use crate::format::kit::{
+    Codec, Decoded, Draft, Editor, Lineage, SessionInfo, Source, Summary, Visible, losses,
+};
+use crate::format::report::{Loss, Report};
+use crate::format::request::Api;
+use crate::format::request::draft;
+use crate::format::request::piece::{Said, quoted};
+use crate::format::workspace::{Member, Workspace};
+use crate::model::json;
+use crate::model::session::Session;
+use crate::model::view::View;
+
+/// Sessions of Cline.
+#[derive(Default)]
+pub struct Cline {
+    /// The manifest next to the session.
+    pub manifest: Option<Vec<u8>>,
+    /// What the model receives instead of all messages.
+    pub compacted: Option<Compacted>,
+}
+
+/// A session alone.
+pub static CLINE: Cline = Cline {
+    manifest: None,
+    compacted: None,
+};
+
+/// The messages of a compaction file.
+pub struct Compacted {
+    /// Their ids, without that of the compaction.
+    pub ids: Vec<String>,
+    /// The id and the text of the compaction.
+    pub summary: Option<(String, String)>,
+}
+
+impl Compacted {
+    /// Of the messages of a compaction file.
+    pub fn of(messages: &[&[u8]]) -> Compacted {
+        let id = |message: &&[u8]| text(message, "id");
+        let summary = messages
+            .iter()
+            .find_map(|message| Some((id(message)?, compaction(message)?)));
+        let others = messages.iter().filter(|message| compaction(message).is_none());
+        Compacted {
+            ids: others.filter_map(id).collect(),
+            summary,
+        }
+    }
+}
+
+impl Codec for Cline {
+    const FORMAT: Format = Format::Cline;
+    const NAME: &'static str = NAME;
+    const WHAT: &'static str = "a Cline session";
+    const LIST: &'static str = "messages";
+    const LAYS_OUT: bool = true;
+    const HEADER: &'static [&'static str] = &["type", "version", "id", "source"];
+    const HAS_TITLE: bool = false;
+    const PLACED: &'static [Member] = &[Member::Directory, Member::Model];
+    type Outline = Option<Vec<u8>>;
+
+    fn info(&self, about: &[u8]) -> SessionInfo {
+        let manifest = self.manifest.as_deref().unwrap_or(b"{}");
+        let member = |name| json::member(manifest, name);
+        let inner = |name, inner| text(json::member(member("metadata")?, name)?, inner);
+        let id = text(about, "sessionId");
+        let lead = || id.as_deref()?.split_once("__").map(|(lead, _)| lead.to_string());
+        let is_lead = text(about, "agent").is_none_or(|agent| agent == "lead");
+        let lineage = match is_lead {
+            true => inner("fork", "forkedFromSessionId").map(|parent| ("fork", parent)),
+            false => lead().map(|parent| ("sidechain", parent)),
+        };
+        let title = member("metadata").and_then(|metadata| text(metadata, "title"));
+        SessionInfo {
+            title,
+            created: text(manifest, "started_at"),
+            workspace: Workspace::new(member("cwd"), None, member("model")),
+            lineage: lineage.map(|(kind, parent)| Lineage {
+                kind,
+                parent,
+                at: None,
+            }),
+            id,
+        }
+    }
+
+    fn add_info(&self, model: &Option<Vec<u8>>, info: &mut SessionInfo) {
+        info.workspace.model = info.workspace.model.take().or_else(|| model.clone());
+    }
+
+    fn instructions(&self, about: &[u8]) -> Option<draft::Draft> {
+        let prompt = json::member(about, "system_prompt").filter(|raw| raw.starts_with(b"\""))?;
+        let mut message = draft::Draft::new("system");
+        message.raw("content", prompt).raw("category", "\"system\"");
+        Some(message)
+    }
+
+    /// The model of the last reply.
+    fn outline(&self, messages: &[Vec<u8>]) -> Option<Vec<u8>> {
+        let mut models = messages
+            .iter()
+            .rev()
+            .filter_map(|message| element::model(message));
+        models.next().map(<[u8]>::to_vec)
+    }
+
+    fn decode(&self, _: &Option<Vec<u8>>, nth: usize, raw: &[u8]) -> Decoded {
+        if let Some(text) = compaction(raw) {
+            return Decoded::Summary(summary(text, nth));
+        }
+        let Some(drafts) = element::drafts(raw) else {
+            return Decoded::Unrecognized;
+        };
+        let id = text(raw, "id");
+        let compacted = self.compacted.as_ref();
+        let is_hidden = |compacted: &Compacted| id.as_ref().is_none_or(|id| !compacted.ids.contains(id));
+        let visible = match compacted.is_some_and(is_hidden) {
+            true => Visible::Hidden,
+            false => Visible::Whole,
+        };
+        let drafts = drafts.into_iter().map(|message| Draft {
+            message,
+            visible: visible.clone(),
+        });
+        let drafts = drafts.collect();
+        let summarized = compacted.and_then(|compacted| compacted.summary.as_ref());
+        match summarized.filter(|(own, _)| Some(own) == id.as_ref()) {
+            Some((_, text)) => Decoded::Summarized(drafts, summary(text.clone(), nth + 1)),
+            None => Decoded::Messages(drafts),
+        }
+    }
+
+    fn fault(&self, raw: &[u8]) -> Option<String> {
+        content::fault(raw, &[])
+    }
+
+    fn id(&self, raw: &[u8]) -> Option<String> {
+        text(raw, "id")
+    }
+
+    fn time(&self, raw: &[u8]) -> Option<String> {
+        time_of(raw)
+    }
+
+    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+        element(messages, false, report)
+    }
+}
+
+fn summary(text: String, kept: usize) -> Summary {
+    Summary {
+        text,
+        kept: Some(kept),
+        members: vec![("by", quoted(NAME))],
+    }
+}
+
+impl Editor for Cline {
+    type Context = ();
+
+    fn context(&self, _: Option<&[u8]>, _: &Source) {}
+
+    fn new_context(&self, _: &Session, _: &View) {}
+
+    fn new_element(
+        &self,
+        messages: &[Said<'_>],
+        _: Purpose,
+        (): &mut (),
+        report: &mut Report,
+    ) -> Option<Vec<u8>> {
+        element(messages, true, report)
+    }
+
+    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+        let lost = [Loss::Category, Loss::Name];
+        let time = said.message.timestamp();
+        report.lose(
+            Loss::Timestamp,
+            u64::from(time.is_some_and(|time| !element::is_exact(&time))),
+        );
+        let known = ["is_error", NAME, Api::Anthropic.name()];
+        losses::members(&said.message, said.body, &lost, &known, report);
+    }
+}

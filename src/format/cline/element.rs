@@ -1,0 +1,181 @@
+//! A message: blocks of the Anthropic interface, some with members of other names.
+
+use crate::format::blocks;
+use crate::format::report::{Loss, Report};
+use crate::format::request::draft::Draft;
+use crate::format::request::figures::Figures;
+use crate::format::request::piece::{Said, array, quoted, rest, wrapped};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::time;
+
+/// A member that is a text, unless it is empty.
+pub fn text(object: &[u8], name: &str) -> Option<String> {
+    let text = json::member_text(object, name)?.into_owned();
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// The text of a message that stands for those before it.
+pub fn compaction(message: &[u8]) -> Option<String> {
+    let metadata = json::member(message, "metadata")?;
+    if json::member(metadata, "kind") != Some(b"\"compaction\"") {
+        return None;
+    }
+    let content = json::member(message, "content")?;
+    let Some(blocks) = json::elements(content, Dialect::Strict) else {
+        return json::text(content).map(String::from);
+    };
+    let texts: Option<Vec<_>> = blocks
+        .into_iter()
+        .map(|block| json::member_text(block, "text"))
+        .collect();
+    Some(texts?.join("\n\n"))
+}
+
+/// The model that said a message.
+pub fn model(message: &[u8]) -> Option<&[u8]> {
+    let model = json::member(json::member(message, "modelInfo")?, "id")?;
+    model.starts_with(b"\"").then_some(model)
+}
+
+/// The time of a message, which is in milliseconds.
+pub fn time_of(message: &[u8]) -> Option<String> {
+    let digits = std::str::from_utf8(json::member(message, "ts")?).ok()?;
+    time::from_milliseconds(digits.parse().ok()?)
+}
+
+/// Whether a time has no more than milliseconds.
+pub fn is_exact(time: &str) -> bool {
+    let written = time::milliseconds(time).and_then(time::from_milliseconds);
+    written.is_some_and(|written| time::moment(&written) == time::moment(time))
+}
+
+/// The native messages of an element; none of one that has another role or no content.
+pub fn drafts(message: &[u8]) -> Option<Vec<Draft>> {
+    let role =
+        json::member(message, "role").filter(|role| matches!(*role, b"\"user\"" | b"\"assistant\""))?;
+    let content = json::member(message, "content").filter(|raw| matches!(raw.first(), Some(b'"' | b'[')))?;
+    let content = with_blocks(content, anthropic);
+    let mut built = ObjectBuilder::default();
+    built.raw("role", role).raw("content", content);
+    let mut drafts = blocks::drafts(&built.finish());
+    let time = time_of(message).map(|time| quoted(&time));
+    for draft in &mut drafts {
+        if let Some(time) = &time {
+            draft.set("timestamp", time.clone());
+        }
+    }
+    if let Some(first) = drafts.first_mut() {
+        let usage = json::member(message, "metrics").filter(|raw| Figures::of(raw).is_some());
+        for (name, value) in [("model", model(message)), ("usage", usage)] {
+            if let Some(value) = value {
+                first.raw(name, value);
+            }
+        }
+    }
+    Some(drafts)
+}
+
+/// A content with other blocks.
+fn with_blocks(content: &[u8], change: fn(&[u8]) -> Option<Vec<u8>>) -> Vec<u8> {
+    let Some(blocks) = json::elements(content, Dialect::Strict) else {
+        return content.to_vec();
+    };
+    let changed = |block: &[u8]| {
+        // The content of a result has blocks, too.
+        let inner = json::member(block, "content").filter(|raw| raw.starts_with(b"["));
+        let inner = inner.map(|inner| with_blocks(inner, change));
+        let inner = inner.and_then(|inner| json::with_members(block, &[("content", Some(&inner))]).ok());
+        change(block).or(inner).unwrap_or_else(|| block.to_vec())
+    };
+    array(blocks.into_iter().map(changed))
+}
+
+/// A block in the words of the interface, if it has others.
+fn anthropic(block: &[u8]) -> Option<Vec<u8>> {
+    let member = |name| json::member(block, name);
+    match member("type")? {
+        b"\"thinking\"" if member("thinking").is_none() => {
+            let text = member("text")?;
+            json::with_members(block, &[("text", None), ("thinking", Some(text))]).ok()
+        }
+        b"\"image\"" => {
+            let (data, kind) = (member("data")?, member("mediaType")?);
+            let mut source = ObjectBuilder::default();
+            source
+                .text("type", "base64")
+                .raw("media_type", kind)
+                .raw("data", data);
+            let changes = [
+                ("data", None),
+                ("mediaType", None),
+                ("source", Some(&source.finish()[..])),
+            ];
+            json::with_members(block, &changes).ok()
+        }
+        _ => None,
+    }
+}
+
+/// A block in the words of the format, if it has others.
+fn own(block: &[u8]) -> Option<Vec<u8>> {
+    let source =
+        json::member(block, "source").filter(|_| json::member(block, "type") == Some(b"\"image\""))?;
+    let (data, kind) = (json::member(source, "data")?, json::member(source, "media_type")?);
+    let changes = [("source", None), ("data", Some(data)), ("mediaType", Some(kind))];
+    json::with_members(block, &changes).ok()
+}
+
+/// The element of messages.
+pub fn element(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
+    let first = messages.first()?;
+    let bodies: Vec<_> = messages.iter().map(blocks::placed).collect();
+    let made = blocks::encoded(&bodies, is_new, report).into_iter().next()?;
+    let mut content = with_blocks(json::member(&made, "content").unwrap_or(b"[]"), own);
+    // The contract of the format has blocks only.
+    if is_new && content.starts_with(b"\"") {
+        content = array([[&b"{\"type\":\"text\","[..], &wrapped("text", &content)[1..]].concat()]);
+    }
+    let member = |name| json::member(first.body, name);
+    let mut element = ObjectBuilder::default();
+    if let Some(id) = member("id") {
+        element.raw("id", id);
+    }
+    element
+        .raw("role", json::member(&made, "role").unwrap_or(b"\"user\""))
+        .raw("content", content);
+    let time = member("timestamp").and_then(json::text);
+    if let Some(milliseconds) = time.and_then(|time| time::milliseconds(&time)) {
+        element.raw("ts", milliseconds.to_string());
+    }
+    if let Some(model) = member("model") {
+        element.raw("modelInfo", wrapped("id", model));
+    }
+    if let Some(usage) = member("usage") {
+        match metrics(usage) {
+            Some(metrics) => drop(element.raw("metrics", metrics)),
+            None => report.lose(Loss::Usage, 1),
+        }
+    }
+    Some(element.finish())
+}
+
+/// The figures of a usage in the words of the format; cached tokens are part of the input.
+fn metrics(usage: &[u8]) -> Option<Vec<u8>> {
+    if json::member(usage, "inputTokens").is_some() {
+        return Some(usage.to_vec());
+    }
+    let figures = Figures::of(usage)?;
+    let mut metrics = ObjectBuilder::default();
+    for (name, figure) in [
+        ("inputTokens", figures.sent()),
+        ("outputTokens", figures.output),
+        ("cacheReadTokens", figures.read),
+        ("cacheWriteTokens", figures.written),
+    ] {
+        metrics.raw(name, figure.to_string());
+    }
+    for (name, cost) in rest(usage, &[]).filter(|(name, _)| name == "cost") {
+        metrics.raw(&name, cost);
+    }
+    Some(metrics.finish())
+}

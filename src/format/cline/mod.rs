@@ -1,0 +1,66 @@
+//! Cline: the session store of its command line and desktop programs, a document with messages in the blocks of the
+//! Anthropic interface. The older task histories are another format.
+//!
+//! Title, directory and model are in the manifest next to a session. If the manifest names a compaction file, the model
+//! receives that: messages which are not in it are hidden, and its text is a summary. `system_prompt` is a system message.
+
+mod codec;
+mod element;
+mod read;
+#[cfg(test)]
+mod tests;
+
+use super::detect::Signature;
+use super::kit;
+use super::report::Loss;
+use super::{Form, Reading};
+use codec::CLINE;
+
+/// These sessions, as a format.
+pub const FORM: Form = Form {
+    name: NAME,
+    about: "Cline session (ID.messages.json)",
+    read: Reading::Document(read::read),
+    write: Some(|session, view, purpose, out, report| {
+        read::check(session, purpose)?;
+        kit::write_whole(&CLINE, session, view, purpose, out, report)
+    }),
+    refuses: Some("Cline lists sessions by manifests that a running program keeps"),
+    loses: &[
+        Loss::Timestamp,
+        Loss::Usage,
+        Loss::Reasoning,
+        Loss::Signature,
+        Loss::Arguments,
+        Loss::Attachment,
+        Loss::Part,
+        Loss::Name,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Summary,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
+    note: "The manifest and the compaction file next to a session are read but not written. Only in-place changes are written.",
+    ..Form::BLANK
+};
+
+/// The word under which residues are kept.
+const NAME: &str = "cline";
+
+/// What a session looks like.
+pub(super) const SIGNATURE: Signature = Signature {
+    name: NAME,
+    what: "a Cline session",
+    document: |shape| {
+        let is_number = |raw: &[u8]| raw.iter().all(u8::is_ascii_digit);
+        let is_message =
+            |message: &super::detect::Shape<'_>| message.is_text("role") && message.has("content");
+        shape.get("version").is_some_and(is_number)
+            && shape.is_text("sessionId")
+            && shape.is_text("agent")
+            && shape.has_element("messages", is_message)
+    },
+    ..Signature::BLANK
+};

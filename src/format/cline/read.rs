@@ -1,0 +1,56 @@
+//! A session with the manifest and the compaction file next to it.
+
+use super::NAME;
+use super::codec::{Cline, Compacted};
+use crate::error::{Error, Kind, Place, Result};
+use crate::format::kit;
+use crate::format::kit::records::note;
+use crate::format::report::Report;
+use crate::format::{Purpose, Source};
+use crate::model::json::{self, Dialect};
+use crate::model::session::Session;
+
+/// The version of the format that is known.
+const VERSION: &[u8] = b"1";
+
+/// Reads a session.
+pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+    let version = json::member(source.bytes.trim_ascii(), "version");
+    if let Some(version) = version.filter(|version| *version != VERSION) {
+        let version = String::from_utf8_lossy(version);
+        let what = format!("version {version}; version 1 is known, the session is read as one of it");
+        report.note(Place::default(), what);
+    }
+    let endings = [".messages.json", ".compaction.json"];
+    let name = source.name.unwrap_or_default();
+    let stem = endings.iter().find_map(|ending| name.strip_suffix(ending));
+    let neighbour = |name: &str| (source.neighbour)(name).ok().flatten();
+    let manifest = stem.and_then(|stem| neighbour(&format!("{stem}.json")));
+    let path = manifest
+        .as_deref()
+        .and_then(|manifest| json::member_text(manifest, "compaction_path"));
+    let file = path.as_deref().and_then(|path| path.rsplit(['/', '\\']).next());
+    let compaction = file.filter(|file| *file != name).and_then(neighbour);
+    let compacted = compaction.and_then(|bytes| {
+        let messages = json::elements(json::member(&bytes, "messages")?, Dialect::Strict)?;
+        Some(Compacted::of(&messages))
+    });
+    let codec = Cline { manifest, compacted };
+    Ok(vec![kit::whole(&codec, source, report)?])
+}
+
+/// An error if the model receives another file than the one that is to be changed.
+pub fn check(session: &Session, purpose: Purpose) -> Result<()> {
+    let is_beside = |index: usize| {
+        let event = session.record(index);
+        let event = event.event().filter(|event| event.name() == "summary");
+        event
+            .is_some_and(|event| note(event.raw, NAME).is_some_and(|note| json::member(note, "of").is_some()))
+    };
+    if purpose != Purpose::Return || !(0..session.len()).any(is_beside) {
+        return Ok(());
+    }
+    let what = "the model receives the compaction file that the manifest names, which convo does not write";
+    let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
+    Err(Error::new(Kind::Usage, what).hint(hint))
+}
