@@ -94,6 +94,37 @@ pub fn keys(session: &Session, view: &View) -> Vec<u64> {
     Entry::all(session, view).iter().map(Entry::key).collect()
 }
 
+/// The same as one SHA-256.
+pub fn fingerprint(session: &Session, view: &View) -> String {
+    let hashes = Entry::all(session, view)
+        .iter()
+        .map(Entry::sha256)
+        .collect::<String>();
+    sha256(hashes.as_bytes())
+}
+
+/// The tool calls of a view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    /// All.
+    pub all: u64,
+    /// Those whose result is an error.
+    pub failed: u64,
+    /// Those without a result.
+    pub open: u64,
+}
+
+/// Counts the tool calls of a view.
+pub fn calls(session: &Session, view: &View) -> Calls {
+    let calls = Subject::of(session, view).calls;
+    let count = |failed| calls.iter().filter(|call| call.failed == failed).count() as u64;
+    Calls {
+        all: calls.len() as u64,
+        failed: count(Some(true)),
+        open: count(None),
+    }
+}
+
 /// Whether each session is kept where none may be the beginning of another; of equal ones the first is.
 pub fn longest(keys: &[Vec<u64>]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..keys.len()).collect();

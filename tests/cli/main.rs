@@ -33,6 +33,7 @@ mod events;
 mod expand;
 mod filters;
 mod fixtures;
+mod flat;
 mod folders;
 mod follow;
 mod foreign;

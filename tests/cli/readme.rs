@@ -215,6 +215,16 @@ fn every_example_of_the_store_page_works() {
 }
 
 #[test]
+fn every_command_of_the_skill_works() {
+    run_page("docs/skill/SKILL.md");
+}
+
+#[test]
+fn every_recipe_for_many_sessions_works() {
+    run_page("docs/scale.md");
+}
+
+#[test]
 fn the_readme_has_at_most_150_lines() {
     let readme = include_str!("../../README.md");
     assert!(readme.lines().count() <= 150, "{}", readme.lines().count());

@@ -2,6 +2,7 @@
 
 use super::earlier::event_id;
 use crate::model::json::{self, Dialect};
+use crate::model::key::sha256;
 use crate::model::message::{Message, Part, ToolCall};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -112,6 +113,17 @@ impl<'v> Entry<'v> {
             self.field(name).hash(&mut hasher);
         }
         hasher.finish()
+    }
+
+    /// The same as a SHA-256, which no version of this program computes otherwise.
+    pub fn sha256(&self) -> String {
+        let mut bytes = Vec::new();
+        for name in &FIELDS[..3] {
+            let field = self.field(name);
+            bytes.extend_from_slice(&(field.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(field.as_bytes());
+        }
+        sha256(&bytes)
     }
 
     /// Bytes of text and calls.

@@ -2,8 +2,9 @@
 
 use super::times::{When, when};
 use clap::Args;
-use convo::format::Format;
+use convo::format::{Format, native};
 use convo::home::{self, PROGRAMS};
+use convo::model::session::Session;
 
 /// Which sessions are selected.
 #[derive(Args, Clone, Debug, Default)]
@@ -63,6 +64,13 @@ fn program(name: &str) -> Result<String, String> {
 /// The program of a format.
 pub fn of_format(format: &str) -> &str {
     format.strip_suffix("-export").unwrap_or(format)
+}
+
+/// The program that wrote a session in an input of this format: its own header, else its format.
+pub fn program_of(session: &Session, format: Format) -> String {
+    let program = native::program(session).map(str::to_string);
+    let program = program.or_else(|| native::source_format(session));
+    of_format(&program.unwrap_or_else(|| format.name().to_string())).to_string()
 }
 
 impl Scope {

@@ -1,16 +1,18 @@
 //! `count`: messages, exchanges and tokens of a session.
 
+mod flat;
 mod picture;
 
 use super::Run;
 use crate::args::{ChainArgs, Counting, InputArgs, Window, window};
 use crate::context::Context;
-use crate::input::chain_reader;
+use crate::input::{chain_reader, each_session_and_format};
 use crate::output::{columns, counted, in_line, visible};
 use crate::terminal::measure::thousands;
 use clap::{Args, ValueEnum};
 use convo::error::Error;
 use convo::filter::memory::{self, Standing};
+use convo::filter::usage::Prices;
 use convo::model::health::Health;
 use convo::model::session::Session;
 use convo::model::stats::{Counts, Stats};
@@ -27,6 +29,7 @@ use std::io::{IsTerminal, Write};
   convo count --by tool chat                      tokens of the calls and results of each tool
   convo count --window gpt-4o chat                share of the context window in use
   convo count --json chat | jq .view.tokens.total
+  convo count --flat *.jsonl > sessions.jsonl     a table for DuckDB or Spark
   convo count < session.json")]
 pub struct Count {
     /// Session names, files, or - for standard input [default: -]
@@ -47,6 +50,12 @@ pub struct Count {
     /// Print one object per session
     #[arg(long, help_heading = "Output")]
     json: bool,
+    /// Print one object without nested members per session, for tables
+    ///
+    /// The same members with the same types for every session; an absent value is null. Costs use the built-in prices.
+    /// `sha256` is that of the messages without ids and times: equal sessions have equal hashes.
+    #[arg(long, conflicts_with_all = ["chain", "window", "by"], help_heading = "Output")]
+    flat: bool,
 }
 
 /// The groups that tokens are broken down by.
@@ -84,9 +93,22 @@ impl Grouping {
 
 impl Run for Count {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.speak_json(self.json || self.flat);
         self.counting.tell_estimate(context)?;
         let inputs = context.inputs(&self.inputs)?;
+        if self.flat {
+            let prices = Prices::built_in()?;
+            return context.output.stdout(|out| {
+                each_session_and_format(context, &inputs, &self.reading, |label, format, session| {
+                    let counter = self.counting.counter(context, label, &session)?;
+                    let usage = Usage::of(&session, counter);
+                    write(
+                        out,
+                        &format!("{}\n", flat::object(label, format, &session, &usage, &prices)),
+                    )
+                })
+            });
+        }
         let report = |out: &mut dyn Write| {
             let mut first = true;
             chain_reader::each(context, &inputs, &self.reading, self.chained, |label, session| {

@@ -3,7 +3,7 @@
 mod print;
 
 use super::Run;
-use crate::args::{ALL, Counting, Input, InputArgs, Scope, of_format, project_of};
+use crate::args::{ALL, Counting, Input, InputArgs, Scope, program_of, project_of};
 use crate::context::{Context, named};
 use crate::input::file_discovery::{self, Follow};
 use crate::input::{Reading, each_session_and_format};
@@ -12,7 +12,6 @@ use crate::prices::PriceArgs;
 use clap::{Args, ValueEnum};
 use convo::filter::usage::{CostSource, Counted, Key, Ledger, Origin};
 use convo::format::Format;
-use convo::format::native;
 use convo::format::recorded::{self, Request};
 use convo::model::json;
 use convo::model::session::Session;
@@ -164,18 +163,14 @@ impl Run for Usage {
         let now = context.clock.timestamp().as_second();
         each_session_and_format(context, &inputs, reading, |label, format, session| {
             let cwd = working_directory(&session);
-            let program = native::program(&session).map(str::to_string);
-            let program = program
-                .or_else(|| native::source_format(&session))
-                .unwrap_or_else(|| format.name().to_string());
-            let program = of_format(&program);
-            if !self.scope.has_program(Some(program)) || !self.scope.has_project(cwd.as_deref()) {
+            let program = program_of(&session, format);
+            if !self.scope.has_program(Some(&program)) || !self.scope.has_project(cwd.as_deref()) {
                 return Ok(());
             }
             let origin = Origin {
                 session: session.header_text("id").unwrap_or_else(|| label.to_string()),
                 project: project_of(cwd.as_deref()).unwrap_or_default().to_string(),
-                program: program.to_string(),
+                program,
             };
             let selects = |request: &Request| {
                 let seconds = request.time.as_deref().and_then(time::seconds);

@@ -1,0 +1,71 @@
+//! A session as one object without nested members: a row of a table.
+
+use crate::args::{program_of, project_of};
+use crate::terminal::time_format::machine;
+use convo::check::{Options, structure};
+use convo::filter::overview::Overview;
+use convo::filter::sieve::{calls, fingerprint};
+use convo::filter::usage::{CostSource, Ledger, Origin, Prices, Row};
+use convo::format::{Format, native, recorded};
+use convo::model::session::Session;
+use convo::model::stats::Stats;
+use convo::model::view::View;
+use convo::tokens::usage::{By, Usage};
+use serde_json::{Value, json};
+
+/// Roles that have a column each; others count in the totals.
+const ROLES: [&str; 4] = ["system", "user", "assistant", "tool"];
+
+/// The row of a session in an input of this format.
+pub fn object(label: &str, format: Format, session: &Session, usage: &Usage<'_>, prices: &Prices) -> Value {
+    let view = View::replay(session);
+    let stats = Stats::of(session);
+    let about = Overview::of(session, stats.unreadable > 0, None);
+    let time = |time: &Option<String>| time.as_deref().map(machine);
+    let total = usage.total();
+    let calls = calls(session, &view);
+    let options = Options {
+        open_end: true,
+        ..Options::default()
+    };
+    let findings = structure(session, &view, &options);
+    let errors = findings.iter().filter(|finding| finding.is_error()).count();
+    let recorded = recorded(session, prices);
+    let figure = |figure: u64| (recorded.requests > 0).then_some(figure);
+    let mut row = json!({
+        "schema": "convo.session/1", "input": label, "id": about.id,
+        "format": native::source_format(session).unwrap_or_else(|| format.name().to_string()),
+        "program": program_of(session, format), "model": about.model,
+        "title": about.title.as_ref().map(|title| &title.text), "cwd": about.cwd,
+        "project": project_of(about.cwd.as_deref()), "lineage": about.lineage, "parent": about.parent,
+        "continued_from": about.continued_from,
+        "created_at": time(&about.created), "updated_at": time(&about.updated),
+        "messages": stats.log.messages, "view_messages": stats.view.messages,
+        "exchanges": stats.log.exchanges, "view_exchanges": stats.view.exchanges,
+        "tokens": total.log.tokens, "view_tokens": total.view.tokens,
+        "tokenizer": usage.counter().tokenizer().name(), "exact": usage.counter().tokenizer().is_exact(),
+        "calls": calls.all, "calls_failed": calls.failed, "calls_open": calls.open,
+        "requests": recorded.requests, "usage_input": figure(recorded.figures.input),
+        "usage_cache_read": figure(recorded.figures.read), "usage_cache_write": figure(recorded.figures.written),
+        "usage_output": figure(recorded.figures.output), "usage_reasoning": figure(recorded.figures.reasoning),
+        "cost": recorded.dollars(), "currency": recorded.dollars().map(|_| &prices.currency),
+        "errors": errors, "warnings": findings.len() - errors, "unreadable": stats.unreadable,
+        "sha256": fingerprint(session, &view),
+    });
+    let tokens = usage.groups(By::Role);
+    for role in ROLES {
+        let messages = stats.view.roles.get(role).copied().unwrap_or_default();
+        let group = tokens.iter().find(|group| group.name == role);
+        row[format!("messages_{role}")] = messages.into();
+        row[format!("tokens_{role}")] = group.map_or(0, |group| group.view.tokens).into();
+    }
+    row
+}
+
+/// What the session records of its requests, as one row.
+fn recorded(session: &Session, prices: &Prices) -> Row {
+    let mut ledger = Ledger::default();
+    ledger.add(session, recorded::requests(session), Origin::default(), |_| true);
+    let (rows, _) = ledger.rows(&[], true, CostSource::Auto, prices);
+    Row::total(&rows)
+}
