@@ -1,4 +1,11 @@
 //! The error type, and the exit status of each kind of error.
+//!
+//! ```
+//! use convo::error::{Error, Kind};
+//!
+//! let error = Error::new(Kind::NotFound, "no such session").hint("list sessions with: convo list");
+//! assert_eq!(error.kind.status(), 66);
+//! ```
 
 use std::fmt;
 

@@ -2,6 +2,14 @@
 //!
 //! Rules look at *elements*, the messages, items or turns as a request holds them. A few facts are read from each
 //! element once; the rules run over these, and a repair reads anew only what it changed.
+//!
+//! ```
+//! use convo::check::{Api, Options, check};
+//!
+//! let messages = [r#"{"role":"user","content":"hi"}"#, r#"{"role":"tool","tool_call_id":"c1","content":"22 C"}"#];
+//! let findings = check(Api::OpenaiChat, &messages, &Options::default());
+//! assert!(findings.iter().any(|finding| finding.is_error() && finding.index == 1));
+//! ```
 
 mod anthropic;
 mod finding;

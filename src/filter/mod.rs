@@ -1,5 +1,17 @@
 //! Sessions to sessions, without input or output. A change is planned as lines that are appended to the log;
 //! a stream shows the result as a value: the session as if it had always been so.
+//!
+//! ```
+//! use convo::filter::sieve::fingerprint;
+//! use convo::model::{session::Session, view::View};
+//!
+//! let of = |line: &str| {
+//!     let mut session = Session::default();
+//!     session.push_new(line.as_bytes());
+//!     fingerprint(&session, &View::replay(&session))
+//! };
+//! assert_eq!(of(r#"{"role":"user","content":"hi","id":"m1"}"#), of(r#"{"role":"user","content":"hi","id":"m2"}"#));
+//! ```
 
 mod appended;
 pub mod branch;

@@ -1,5 +1,22 @@
 //! Bytes to records and back. One file or folder for each format, which describes itself in its `FORM`; `table.rs` lists
 //! them.
+//!
+//! ```
+//! use convo::format::detect::{Hints, detect};
+//! use convo::format::native::NativeReader;
+//! use convo::format::report::Report;
+//! use convo::format::{Format, Sessions, Stream};
+//!
+//! let bytes = br#"{"type":"session","version":1,"id":"trip"}
+//! {"role":"user","content":"hi"}
+//! "#;
+//! assert_eq!(detect(bytes, true, Hints::default()).format, Some(Format::Native));
+//! let reader = NativeReader::new(Vec::new(), &bytes[..]);
+//! let mut sessions = Sessions::new(Stream::Records(Box::new(reader)));
+//! let session = sessions.next(&mut Report::default())?.unwrap();
+//! assert_eq!(session.header_text("id").as_deref(), Some("trip"));
+//! # convo::Result::Ok(())
+//! ```
 
 mod aichat;
 mod aider;

@@ -1,5 +1,12 @@
 //! The places where other programs keep their sessions, found by the environment and the disk alone. Nothing in
 //! them is changed, and no program is started.
+//!
+//! ```
+//! use convo::format::Format;
+//! use convo::home::program;
+//!
+//! assert_eq!(program("codex").and_then(|codex| codex.format), Some(Format::Codex));
+//! ```
 
 mod bundle;
 mod claude_code;

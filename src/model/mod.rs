@@ -1,4 +1,15 @@
 //! What a conversation is. Knows no file and no format.
+//!
+//! ```
+//! use convo::model::{session::Session, view::View};
+//!
+//! let mut session = Session::default();
+//! session.push_new(br#"{"role":"user","content":"hi","id":"m1"}"#);
+//! session.push_new(br#"{"role":"assistant","content":"hello","id":"m2"}"#);
+//! session.push_new(br#"{"type":"truncate","id":"e1","before":"m2"}"#);
+//! assert_eq!(session.messages().count(), 2);
+//! assert_eq!(View::replay(&session).items.len(), 1);
+//! ```
 
 pub mod calls;
 pub mod chain;

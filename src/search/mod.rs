@@ -1,4 +1,17 @@
 //! Search in the text of sessions: patterns, the bytes that decide whether an input is decoded, and the lines that match.
+//!
+//! ```
+//! use convo::search::{Pattern, Settings};
+//!
+//! let pattern = Pattern::new("retry", Settings::default())?;
+//! let mut lines = Vec::new();
+//! pattern.lines("one\nRetry-After: 3\ntwo", |number, line, _| {
+//!     lines.push((number, line.to_string()));
+//!     true
+//! });
+//! assert_eq!(lines.len(), 1);
+//! # convo::Result::Ok(())
+//! ```
 
 mod find;
 mod literal;

@@ -12,6 +12,16 @@
 //! - `copies` keeps what other programs may delete;
 //! - `gc` makes cuts physical, `pieces` keeps what it took out, `redact` replaces secrets for good, `fsck` looks for damage and
 //!   mends it.
+//!
+//! ```
+//! use convo::store::{Memory, Sessions};
+//!
+//! let store = Memory::new();
+//! store.create_session("trip", &[br#"{"type":"session","version":1,"id":"trip"}"#.to_vec()])?;
+//! store.append("trip", &[br#"{"role":"user","content":"hi"}"#])?;
+//! assert_eq!(store.resolve("tri")?, "trip");
+//! # convo::Result::Ok(())
+//! ```
 
 mod alias;
 mod append;

@@ -2,6 +2,13 @@
 //!
 //! The encodings of OpenAI are counted exactly, from tables that lie in the program ([`Tokenizer::count`] needs no
 //! start); other ways of counting are estimates, each with its source. `docs/compaction.md` has the whole list.
+//!
+//! ```
+//! use convo::tokens::Tokenizer;
+//!
+//! assert_eq!(Tokenizer::named("o200k_base")?.count("hello world"), 2);
+//! # convo::Result::Ok(())
+//! ```
 
 pub mod counter;
 mod encoding;
