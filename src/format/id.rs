@@ -93,4 +93,8 @@ formats! {
     Droid,
     /// Cline: a session of its newer store.
     Cline,
+    /// Qwen Code: the log of a session.
+    QwenCode,
+    /// GitHub Copilot: an event log.
+    CopilotCli,
 }

@@ -10,9 +10,9 @@ use super::request::interface::Interface;
 use super::sessions::{Input, SessionReader};
 use super::{
     aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline, cline_roo, codex,
-    continue_ide, cursor, droid, gemini, gemini_cli, goaitools, goose, html, jsonl, langchain, markdown,
-    native, opaque, openai_chat, openai_responses, opencode, penguiflow, penguin, pi, picoclaw, sharegpt,
-    sts, training, vercel_ui,
+    continue_ide, copilot_cli, cursor, droid, gemini, gemini_cli, goaitools, goose, html, jsonl, langchain,
+    markdown, native, opaque, openai_chat, openai_responses, opencode, penguiflow, penguin, pi, picoclaw,
+    qwen_code, sharegpt, sts, training, vercel_ui,
 };
 use crate::error::{Error, Kind, Result};
 use crate::model::session::Session;
@@ -61,6 +61,8 @@ impl Format {
             Format::Cursor => &cursor::FORM,
             Format::Droid => &droid::FORM,
             Format::Cline => &cline::FORM,
+            Format::QwenCode => &qwen_code::FORM,
+            Format::CopilotCli => &copilot_cli::FORM,
         }
     }
 
@@ -104,7 +106,7 @@ impl Format {
         match self {
             Format::ClaudeCode | Format::Cline | Format::ClineRoo => Some(Api::Anthropic),
             Format::Codex => Some(Api::OpenaiResponses),
-            Format::GeminiCli => Some(Api::Gemini),
+            Format::GeminiCli | Format::QwenCode => Some(Api::Gemini),
             _ => self.api(),
         }
     }

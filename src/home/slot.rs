@@ -68,7 +68,7 @@ impl Environment<'_> {
             "opencode" => return Takes::Import(&["opencode", "import"]),
             "goose" => return Takes::Import(&["goose", "session", "import"]),
             "aider" => return Takes::Nothing("it reads all sessions of its history file"),
-            "claude-code" | "codex" | "gemini-cli" | "pi" | "aichat" | "continue" => {}
+            "claude-code" | "codex" | "gemini-cli" | "pi" | "qwen-code" | "aichat" | "continue" => {}
             _ => return Takes::Nothing("its index is written by the program alone"),
         }
         let Some(root) = self.root(program) else {
@@ -102,6 +102,10 @@ impl Environment<'_> {
             "pi" => {
                 let name = format!("{}_{id}.jsonl", stamp(utc) + "-000Z");
                 plain(root.join(pi_slug(new.project)).join(name))
+            }
+            "qwen-code" => {
+                let folder = claude_slug(new.project);
+                plain(root.join(folder).join("chats").join(format!("{id}.jsonl")))
             }
             "aichat" => plain(root.join(format!("{id}.yaml"))),
             _ => continue_ide(&root, new),
@@ -287,6 +291,7 @@ mod tests {
                 "pi",
                 format!(".pi/agent/sessions/--src-a b#ü--/2026-11-20T18-02-03-000Z_{id}.jsonl"),
             ),
+            ("qwen", format!(".qwen/projects/-src-a-b--/chats/{id}.jsonl")),
             ("continue", format!(".continue/sessions/{id}.json")),
         ] {
             assert_eq!(path(name), expected);

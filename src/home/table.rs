@@ -299,6 +299,7 @@ pub const PROGRAMS: &[Program] = &[
     Program {
         name: "copilot-cli",
         short: Some("copilot"),
+        format: Some(Format::CopilotCli),
         places: &[
             Place(Variable("COPILOT_HOME"), "session-state"),
             Place(Home, ".copilot/session-state"),
@@ -323,12 +324,17 @@ pub const PROGRAMS: &[Program] = &[
     Program {
         name: "qwen-code",
         short: Some("qwen"),
+        format: Some(Format::QwenCode),
         places: &[
             Place(Variable("QWEN_RUNTIME_DIR"), "projects"),
             Place(Variable("QWEN_HOME"), "projects"),
             Place(Home, ".qwen/projects"),
         ],
-        layout: &[(Session, "*/chats/*.jsonl")],
+        layout: &[
+            (Session, "*/chats/*.jsonl"),
+            (Subagent, "*/subagents/*.jsonl"),
+            (Subagent, "*/subagents/*/*.jsonl"),
+        ],
         is_wide: true,
         shared: &["settings.json"],
         resume: "cd {dir} && qwen -r {id}",

@@ -79,7 +79,7 @@ pub fn homes() -> Env {
     let name = format!("2026-11-10T10-00-00-000Z_{OTHER}.jsonl");
     let folder = Path::new(".pi/agent/sessions").join(std::ffi::OsStr::from_bytes(b"--src-a\xff--"));
     put(&env, folder.join(name), pi, 1);
-    put(&env, ".copilot/session-state/c0ffee/events.jsonl", "{}\n", 2);
+    put(&env, ".openclaw/agents/main/sessions/c0ffee.jsonl", "{}\n", 2);
     env
 }
 
@@ -119,7 +119,7 @@ fn homes_are_listed_with_what_they_delete() {
         + claude(SECOND, "/src/api", "And the port?").len();
     let expected = [
         format!("claude-code\t2\t{size}\t2026-11-01T10:00:00Z\t30d\t{root}/.claude/projects"),
-        format!("copilot-cli\t1\t3\t2026-11-18T18:02:03Z\t-\t{root}/.copilot/session-state"),
+        format!("openclaw\t1\t3\t2026-11-18T18:02:03Z\t-\t{root}/.openclaw/agents"),
         format!("pi\t1\t297\t2026-11-10T10:00:01Z\t-\t{root}/.pi/agent/sessions"),
     ];
     assert_eq!(run.out().lines().collect::<Vec<_>>(), expected);
@@ -141,7 +141,7 @@ fn homes_are_listed_with_what_they_delete() {
     let run = env
         .run(&["agents", "--columns", "program,reason,due,overdue"])
         .fine();
-    assert_eq!(rows(&run)[1], ["copilot-cli", "format not supported", "0", "0"]);
+    assert_eq!(rows(&run)[1], ["openclaw", "format not supported", "0", "0"]);
     env.run(&["agents", "--due", "7d", "--columns", "program"])
         .status(1)
         .gives("claude-code\n");
@@ -209,7 +209,7 @@ fn a_bad_home_does_not_hide_the_others() {
         [
             "claude-code 2 yes",
             "continue 0 no",
-            "copilot-cli 1 no",
+            "openclaw 1 no",
             "pi 1 yes",
             "qwen-code 0 no"
         ]
@@ -231,7 +231,7 @@ fn sessions_of_homes_are_listed() {
     let run = env
         .run(&["list", "--agents"])
         .status(0)
-        .says("not listed: copilot-cli (format not supported)");
+        .says("not listed: openclaw (format not supported)");
     let size = |question: &str, project: &str| claude(FIRST, project, question).len().to_string();
     let expected = [
         vec![

@@ -59,7 +59,7 @@ fn every_file_is_copied_once() {
         ("new", format!("claude-code:{SECOND}")),
         ("new", format!("claude-code:{OTHER}")),
         ("new", "claude-code/shared".to_string()),
-        ("new", "copilot-cli:c0ffee".to_string()),
+        ("new", "openclaw:c0ffee".to_string()),
         ("new", format!("pi:{OTHER}")),
     ];
     let expected = expected.map(|(word, name)| (word.to_string(), name));

@@ -51,6 +51,7 @@ fn a_session_is_put_where_each_program_finds_it() {
         ("codex", "codex resume ", true),
         ("gemini", " && gemini --resume ", true),
         ("pi", " && pi --session ", true),
+        ("qwen", " && qwen -r ", true),
         ("continue", "cn --fork ", true),
         ("claude", " && claude --resume ", true),
     ] {

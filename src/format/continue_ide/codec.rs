@@ -89,6 +89,7 @@ impl Codec for Continue {
                     text,
                     kept: Some(usize::MAX),
                     members: vec![("by", quoted(NAME))],
+                    inserted: Vec::new(),
                 },
             ),
             None => Decoded::Messages(messages.collect()),

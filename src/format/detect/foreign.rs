@@ -24,39 +24,6 @@ pub(super) static KNOWN: &[Signature] = &[
         ..Signature::BLANK
     },
     Signature {
-        name: "copilot-cli",
-        what: "a GitHub Copilot event log",
-        header: |shape| shape.says("type", "session.start") && shape.object("data").has("sessionId"),
-        line: |shape| {
-            let kind = shape.text("type").unwrap_or_default();
-            let family = kind.split_once('.').map(|(family, _)| family);
-            let families = [
-                "session",
-                "user",
-                "assistant",
-                "tool",
-                "system",
-                "subagent",
-                "hook",
-            ];
-            shape.all(&["id", "timestamp", "parentId"])
-                && shape.is_object("data")
-                && family.is_some_and(|family| families.contains(&family))
-        },
-        ..Signature::BLANK
-    },
-    Signature {
-        name: "qwen-code",
-        what: "a Qwen Code session",
-        line: |shape| {
-            let parts = shape.is_object("message") && shape.object("message").is_array("parts");
-            let event = shape.is_text("subtype") && shape.is_object("systemPayload");
-            let kinds = ["user", "assistant", "tool_result", "system"];
-            shape.has("sessionId") && kinds.iter().any(|kind| shape.says("type", kind)) && (parts || event)
-        },
-        ..Signature::BLANK
-    },
-    Signature {
         name: "kimi",
         what: "a Kimi session",
         header: |shape| shape.says("type", "metadata") && shape.is_text("protocol_version"),

@@ -6,17 +6,19 @@ use super::shape::Shape;
 use super::signature::{Content, Said, Signature, is_own};
 use crate::format::{
     aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline, cline_roo, codex,
-    continue_ide, cursor, droid, gemini, gemini_cli, goaitools, goose, langchain, openai_responses, opencode,
-    pi, sharegpt, sts, vercel_ui,
+    continue_ide, copilot_cli, cursor, droid, gemini, gemini_cli, goaitools, goose, langchain,
+    openai_responses, opencode, pi, qwen_code, sharegpt, sts, vercel_ui,
 };
 use crate::model::json::Dialect;
 
 /// Tested from the top.
 pub(super) static ORDER: &[&Signature] = &[
+    &copilot_cli::SIGNATURE,
     &droid::SIGNATURE,
     &droid::STREAM,
     &chatgpt_export::SIGNATURE,
     &claude_ai_export::SIGNATURE,
+    &qwen_code::SIGNATURE,
     &claude_code::SIGNATURE,
     &codex::SIGNATURE,
     &gemini_cli::SIGNATURE,

@@ -2,10 +2,11 @@
 //! mostly have no ids there; those that are made here stay here.
 
 mod element;
+mod parts;
 mod write;
 
 pub(super) use element::{Calls, read as element};
-pub(super) use write::write;
+pub(super) use parts::parts;
 
 use super::detect::Signature;
 use super::detect::signature::has_content;

@@ -6,7 +6,7 @@ use super::content::timestamp;
 use super::encode::{self, New, answers};
 use crate::error::Place;
 use crate::format::Purpose;
-use crate::format::kit::{Codec, Edit, Editor, Layout, Source, losses};
+use crate::format::kit::{Codec, Edit, Editor, Layout, NewIds, Source, losses};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::piece::{Said, array, quoted, wrapped};
@@ -16,7 +16,6 @@ use crate::model::key;
 use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::View;
-use std::collections::{HashMap, HashSet};
 
 /// The time of what has none.
 const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
@@ -25,32 +24,13 @@ const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
 pub struct Making {
     /// The time of the last message that has one.
     clock: Vec<u8>,
-    ids: HashSet<String>,
-    /// For each id of a first attempt the next attempt: equal records try none twice.
-    next: HashMap<String, u64>,
+    ids: NewIds,
 }
 
 impl Making {
-    /// The id of a message, or one that no other record has.
-    fn id(&mut self, body: &[u8]) -> Vec<u8> {
-        let own = json::member(body, "id").and_then(json::text);
-        let own = own.filter(|id| !id.is_empty() && self.ids.insert(id.to_string()));
-        if let Some(own) = own {
-            return quoted(&own);
-        }
-        let attempt = |nth: u64| key::uuid(&[format!("{nth}\n").as_bytes(), body].concat());
-        let next = self.next.entry(attempt(0)).or_default();
-        let mut attempts = (*next..).map(|nth| {
-            *next = nth + 1;
-            attempt(nth)
-        });
-        let id = attempts.find(|id| self.ids.insert(id.clone()));
-        quoted(&id.unwrap_or_default())
-    }
-
     fn record(&mut self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
         let body = messages.first()?.body;
-        let id = self.id(body);
+        let id = self.ids.id(body);
         let new = New {
             id: &id,
             time: &self.clock,
@@ -67,7 +47,6 @@ impl Editor for GeminiCli {
         Making {
             clock: clock.unwrap_or(EPOCH).to_vec(),
             ids: source.raws.iter().filter_map(|raw| self.id(raw)).collect(),
-            next: HashMap::new(),
         }
     }
 

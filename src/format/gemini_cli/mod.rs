@@ -28,6 +28,7 @@ use super::{Form, Holds, Input, Reading, SessionReader};
 use crate::error::{Error, Kind, Result};
 use codec::GeminiCli;
 use std::io::Read;
+pub(super) use usage::tokens;
 
 /// The recordings, as a format.
 pub const FORM: Form = Form {

@@ -77,6 +77,7 @@ fn part(raw: Vec<u8>, place: Place, state: State) -> Part {
         at: 0,
         raw,
         size: 1,
+        further: Vec::new(),
         row: None,
         place,
         state,

@@ -1,14 +1,16 @@
 //! Sessions that were edited, in the inputs that they came from: all other bytes are copied.
 
-use super::codec::Codec;
+use super::codec::{Codec, lines_of};
 use super::editor::{Editor, Edits};
 use super::frame::{Edit, Frame, replaced};
-use super::link::link;
+use super::link::{link, link_kept};
+use super::parse::split_lines;
 use super::read;
 use crate::error::{Error, Kind, Result};
 use crate::format::report::Report;
 use crate::format::{Purpose, Returned, written};
 use crate::model::json::{self, Dialect};
+use std::collections::HashMap;
 use std::io::Write;
 
 /// Writes sessions back into what they came from.
@@ -42,7 +44,20 @@ pub fn back<C: Editor>(
         true => edits.flat_map(by_element).collect(),
         false => edits.collect(),
     };
-    let count: usize = sources.iter().map(|own| own.source.raws.len()).sum();
+    let all = sources.iter().flat_map(|own| own.source.by_line());
+    let mut all: Vec<(usize, &[u8])> = all.collect();
+    let count = all.len();
+    let edits = match sources.iter().any(|own| own.source.is_aside) {
+        false => edits,
+        // A line may name one of another session.
+        true => {
+            all.sort_by_key(|(at, _)| *at);
+            let raws: Vec<Vec<u8>> = all.into_iter().map(|(_, raw)| raw.to_vec()).collect();
+            let edits = link_kept::<C>(&raws, edits);
+            check_sessions(codec, &sources, &raws, &edits)?;
+            edits
+        }
+    };
     if edits.len() == count && edits.iter().all(|edit| matches!(edit, Edit::Keep(_))) {
         return written(out.write_all(bytes));
     }
@@ -83,6 +98,36 @@ pub fn back<C: Editor>(
     written(out.write_all(&counted::<C>(&after, added)))
 }
 
+/// An error if a message would belong to the main session that does not, or the other way around.
+fn check_sessions<C: Codec>(
+    codec: &C,
+    sources: &[read::ReparsedSession<C>],
+    raws: &[Vec<u8>],
+    edits: &[Edit],
+) -> Result<()> {
+    let mut is_aside = HashMap::new();
+    for own in sources.iter().map(|own| &own.source) {
+        for nth in own.elements.of.values() {
+            is_aside.extend(own.places(*nth).into_iter().map(|at| (at, own.is_aside)));
+        }
+    }
+    let lines: Vec<&[u8]> = edits.iter().map(|edit| edit.element(raws)).collect();
+    let session = codec.assemble(&lines).unwrap_or_default().session;
+    let is_same = |(nth, edit): (usize, &Edit)| {
+        let now = session.get(nth).is_some_and(|session| *session > 0);
+        match edit {
+            Edit::Keep(at) | Edit::Replace(at, _) => is_aside.get(at).is_none_or(|then| *then == now),
+            Edit::Insert(_) => true,
+        }
+    };
+    if edits.iter().enumerate().all(is_same) {
+        return Ok(());
+    }
+    let what = "another branch of the session would be sent to the model";
+    let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
+    Err(Error::new(Kind::Usage, what).hint(hint))
+}
+
 /// The edit of a unit as edits of its elements.
 fn by_element(edit: Edit) -> Vec<Edit> {
     let elements = |raw: &[u8]| -> Vec<Vec<u8>> {
@@ -118,32 +163,61 @@ fn edits_of<C: Editor>(
             let mut context = codec.context(own.about.as_deref(), source);
             let edits = Edits::new(codec, returned.session, returned.view, purpose, source);
             edits.check_instructions()?;
-            let list = link::<C>(&source.raws, codec.edit(&edits, &mut context, report));
+            let mut list = codec.edit(&edits, &mut context, report);
+            if source.is_aside {
+                behind_messages(&edits, &mut list);
+            }
+            let list = link::<C>(&source.raws, list);
             codec.check(&edits, &list)?;
             list
         }
     };
     let ends = edits.iter().rposition(|edit| !matches!(edit, Edit::Insert(_)));
-    let mut anchor = 0;
+    let mut anchor = source.at.first().copied().unwrap_or(0);
     let row = |nth: usize, raw: Vec<u8>, is_new| match source.rows.get(nth) {
         Some(row) => own.codec.with_row(row, &raw, is_new),
         None => raw,
     };
-    let edits = edits.into_iter().enumerate().map(|(nth, edit)| match edit {
-        Edit::Keep(nth) => {
-            anchor = source.at[nth];
-            (anchor, Edit::Keep(anchor))
+    let mut out = Vec::with_capacity(edits.len());
+    for (nth, edit) in edits.into_iter().enumerate() {
+        let at = match &edit {
+            Edit::Keep(nth) | Edit::Replace(nth, _) => source.places(*nth),
+            // Lines after the last one of a session beside the main one would be those of the main one.
+            Edit::Insert(_) if ends.is_none_or(|ends| nth > ends) && !source.is_aside => vec![usize::MAX],
+            Edit::Insert(_) => vec![anchor],
+        };
+        anchor = at.last().copied().filter(|at| *at < usize::MAX).unwrap_or(anchor);
+        match edit {
+            Edit::Keep(_) => out.extend(at.into_iter().map(|at| (at, Edit::Keep(at)))),
+            Edit::Replace(_, raw) if at.len() > 1 => {
+                let mut made = lines_of(&raw).into_iter().map(<[u8]>::to_vec);
+                let replaced = at.into_iter().zip(made.by_ref());
+                out.extend(replaced.map(|(at, made)| (at, Edit::Replace(at, made))));
+                out.extend(made.map(|made| (anchor, Edit::Insert(made))));
+            }
+            Edit::Replace(nth, raw) => out.push((anchor, Edit::Replace(anchor, row(nth, raw, false)))),
+            Edit::Insert(raw) => {
+                out.push((at[0], Edit::Insert(row(0, raw, true))));
+            }
         }
-        Edit::Replace(nth, raw) => {
-            anchor = source.at[nth];
-            (anchor, Edit::Replace(anchor, row(nth, raw, false)))
-        }
-        Edit::Insert(raw) if ends.is_none_or(|ends| nth > ends) => {
-            (usize::MAX, Edit::Insert(row(0, raw, true)))
-        }
-        Edit::Insert(raw) => (anchor, Edit::Insert(row(0, raw, true))),
-    });
-    Ok(edits.collect())
+    }
+    Ok(out)
+}
+
+/// Moves new elements at the end to the last message: a line at the end of a log decides which branch is the main session.
+fn behind_messages<C: Editor>(edits: &Edits<'_, C>, list: &mut [Edit]) {
+    let nth = |edit: &Edit| match edit {
+        Edit::Keep(nth) | Edit::Replace(nth, _) => Some(*nth),
+        Edit::Insert(_) => None,
+    };
+    let end = list.iter().rposition(|edit| nth(edit).is_some());
+    let last = list
+        .iter()
+        .rposition(|edit| nth(edit).is_some_and(|nth| edits.has_messages(nth)));
+    if let (Some(end), Some(last)) = (end, last) {
+        let count = list.len() - 1 - end;
+        list[last + 1..].rotate_right(count);
+    }
 }
 
 /// Writes lines back.
@@ -155,9 +229,16 @@ fn lines_back<C: Editor>(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    let before: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    let before = split_lines::<C>(bytes);
     let mut lines: Vec<Vec<u8>> = Vec::new();
+    let mut last_at = None;
     for edit in edits {
+        let at = match &edit {
+            Edit::Keep(nth) | Edit::Replace(nth, _) => Some(*nth),
+            Edit::Insert(_) => None,
+        };
+        let is_next = at.is_some_and(|at| at > 0 && last_at == Some(at - 1));
+        last_at = at;
         let line = match edit {
             Edit::Keep(nth) if codec.begins(before[nth].trim_ascii()) => counted::<C>(before[nth], added),
             Edit::Keep(nth) => before[nth].to_vec(),
@@ -169,8 +250,8 @@ fn lines_back<C: Editor>(
             }
             Edit::Insert(made) => [made.as_slice(), b"\n"].concat(),
         };
-        // The line before may have been the last one, without an ending.
-        if let Some(last) = lines.last_mut().filter(|last| !last.ends_with(b"\n")) {
+        // The line before may have been the last one, without an ending; of two records on one line the first has none.
+        if let Some(last) = lines.last_mut().filter(|last| !is_next && !last.ends_with(b"\n")) {
             last.push(b'\n');
         }
         lines.push(line);

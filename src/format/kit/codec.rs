@@ -2,14 +2,14 @@
 
 use super::losses;
 pub use super::part::Layout;
-use super::part::Parsed;
+use super::part::{Aside, Parsed};
 use crate::error::Place;
 use crate::format::Format;
 use crate::format::report::Report;
 use crate::format::request::draft;
 use crate::format::request::piece::Said;
 use crate::format::workspace::{Member, Workspace};
-use crate::model::json;
+use crate::model::json::{self, Dialect};
 
 /// A format whose sessions are lists of elements.
 pub trait Codec: Sized + Sync + 'static {
@@ -39,11 +39,13 @@ pub trait Codec: Sized + Sync + 'static {
     const SUMMARIES: bool = false;
     /// Whether the results of calls follow these in a new session.
     const ORDERS: bool = false;
+    /// Whether a line may hold several records, without an end of line between them.
+    const GLUED: bool = false;
     /// Whether a document is written with a member per line.
     const INDENTS: bool = false;
     /// Members of a header that it has a place for.
     const HEADER: &'static [&'static str] = &losses::HEADER;
-    /// Whether the title of a session is in its file, not in one next to it.
+    /// Whether the title of a session is among the members that describe it, not in an element or in another file.
     const HAS_TITLE: bool = true;
     /// Members of a header's metadata that it has a place for.
     const PLACED: &'static [Member] = &[];
@@ -76,6 +78,10 @@ pub trait Codec: Sized + Sync + 'static {
     }
     /// The elements that are left of a log whose lines are operations on them.
     fn replay(&self, _bytes: &[u8], _start: Place) -> Option<Parsed> {
+        None
+    }
+    /// The sessions and messages that lines belong to; none if all are of one session and a message each.
+    fn assemble(&self, _lines: &[&[u8]]) -> Option<Assembly> {
         None
     }
     /// Whether a line describes the session that begins with it, or describes it again. Only formats that are also JSON
@@ -137,6 +143,27 @@ pub struct SessionInfo {
     pub workspace: Workspace,
     /// The session that it belongs to.
     pub lineage: Option<Lineage>,
+}
+
+/// Where the lines of a log belong. What is not an object has no line of its own here: it follows the line before it.
+#[derive(Default)]
+pub struct Assembly {
+    /// The first line of the message that each line is part of: its own index, or an earlier one. What the codec calls an
+    /// element is an array of lines then, if there are several.
+    pub first: Vec<usize>,
+    /// The session of each line; 0 is the main one.
+    pub session: Vec<usize>,
+    /// The sessions beside the main one.
+    pub others: Vec<Aside>,
+}
+
+/// The lines of an element.
+pub fn lines_of(element: &[u8]) -> Vec<&[u8]> {
+    let lines = element
+        .starts_with(b"[")
+        .then(|| json::elements(element, Dialect::Strict));
+    let lines = lines.flatten().filter(|lines| !lines.is_empty());
+    lines.unwrap_or_else(|| vec![element])
 }
 
 /// Where a session belongs.
@@ -203,4 +230,6 @@ pub struct Summary {
     pub kept: Option<usize>,
     /// Further members of its event.
     pub members: Vec<(&'static str, Vec<u8>)>,
+    /// The messages that the model receives after it. Without a text, these are all that stands for what it covers.
+    pub inserted: Vec<draft::Draft>,
 }

@@ -141,7 +141,7 @@ impl<'c, C: Editor> Edits<'c, C> {
 
     /// The elements in their order, new items where the view has them.
     pub fn order(&self) -> Vec<Next> {
-        let is_apart = |item: &_| self.source.is_apart(item);
+        let is_apart = |item: &_| self.source.is_apart(item) || self.is_inserted(item);
         self.source.elements.order(self.view, &self.changes, is_apart)
     }
 
@@ -172,6 +172,13 @@ impl<'c, C: Editor> Edits<'c, C> {
         Some((order.iter().position(is_shown).unwrap_or(order.len()), item))
     }
 
+    /// Whether a summary of the source inserts this item.
+    pub fn is_inserted(&self, item: &Item) -> bool {
+        let is_same =
+            |own: &Item| matches!((own, item), (Item::Inserted(own), Item::Inserted(body)) if own == body);
+        self.own.items.iter().any(is_same)
+    }
+
     /// Whether the last summary of the source is in the view.
     pub fn keeps_summary(&self) -> bool {
         self.view.items.iter().any(|item| self.source.is_summary(item))
@@ -195,8 +202,17 @@ impl<'c, C: Editor> Edits<'c, C> {
 
     /// Edits that keep, replace and remove elements, and insert new ones.
     pub fn rewritten(&self, context: &mut C::Context, report: &mut Report) -> Vec<Edit> {
+        self.edits_of(self.with_results(self.order()), context, report)
+    }
+
+    fn edits_of(
+        &self,
+        order: impl IntoIterator<Item = Next>,
+        context: &mut C::Context,
+        report: &mut Report,
+    ) -> Vec<Edit> {
         let mut edits = Vec::new();
-        for next in self.with_results(self.order()) {
+        for next in order {
             match next {
                 Next::Element(nth) if self.changes[nth] == Change::Removed => {}
                 Next::Element(nth) => edits.push(Edit::Keep(nth)),
@@ -211,6 +227,32 @@ impl<'c, C: Editor> Edits<'c, C> {
             }
         }
         edits
+    }
+
+    /// Whether all that the summaries of the source show is in the view.
+    pub fn keeps_summaries(&self) -> bool {
+        let is_of_summary = |item: &&Item| self.source.is_summary(item) || matches!(item, Item::Inserted(_));
+        let is_same = |own: &Item, item: &Item| match (own, item) {
+            (Item::Summary(own), Item::Summary(line)) => own == line,
+            (Item::Inserted(own), Item::Inserted(body)) => own == body,
+            _ => false,
+        };
+        let mut own = self.own.items.iter().filter(is_of_summary);
+        own.all(|own| self.view.items.iter().any(|item| is_same(own, item)))
+    }
+
+    /// Edits after which the elements themselves are the view: what they hide is removed, and what summaries show is new.
+    pub fn plain(&self, context: &mut C::Context, report: &mut Report) -> Vec<Edit> {
+        let shown = self.shown();
+        let is_left = |nth: usize| match self.has_messages(nth) {
+            true => shown.contains(&nth),
+            false => !self.source.summaries.iter().any(|(own, _)| *own == nth),
+        };
+        let order = self.source.elements.order(self.view, &self.changes, |_| false);
+        let order = order
+            .into_iter()
+            .filter(|next| !matches!(next, Next::Element(nth) if !is_left(*nth)));
+        self.edits_of(order, context, report)
     }
 
     /// The order with new results in the element of the messages before them, if elements hold results.

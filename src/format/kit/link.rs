@@ -1,8 +1,8 @@
 //! Elements that name the one before them.
 
-use super::codec::Codec;
+use super::codec::{Codec, lines_of};
 use super::frame::Edit;
-use crate::format::request::piece::quoted;
+use crate::format::request::piece::{array, quoted};
 use crate::model::json;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -13,29 +13,93 @@ pub fn link<C: Codec>(raws: &[Vec<u8>], edits: Vec<Edit>) -> Vec<Edit> {
     let Some([id, parent]) = C::LINK else {
         return edits;
     };
-    let kept: HashSet<usize> = edits.iter().filter_map(nth).collect();
-    let gone = raws.iter().enumerate().filter(|(nth, _)| !kept.contains(nth));
-    let gone: HashMap<Cow<'_, str>, Option<&[u8]>> = gone
-        .filter_map(|(_, raw)| Some((json::member_text(raw, id)?, json::member(raw, parent))))
-        .collect();
-    let links_new = raws.is_empty() || raws.iter().any(|raw| json::member(raw, parent).is_some());
-    let mut last = None;
+    let links_new = raws.is_empty()
+        || raws
+            .iter()
+            .any(|raw| json::member(lines_of(raw)[0], parent).is_some());
+    let gone = gone(raws, &edits, [id, parent]);
+    let mut last: Option<Vec<u8>> = None;
+    // What new elements follow, and the id of the last one of them.
+    let mut new: Option<(Option<Vec<u8>>, Vec<u8>)> = None;
     let linked = edits.into_iter().map(|edit| {
-        let raw = edit.element(raws);
-        let named = match &edit {
-            Edit::Insert(_) => last.clone().filter(|_| links_new).map(Some),
-            _ => json::member(raw, parent).and_then(|raw| present(&gone, raw)),
-        };
-        last = json::member_text(raw, id).map(|id| quoted(&id)).or(last.take());
-        let Some(named) = named else { return edit };
-        let linked = json::with_members(raw, &[(parent, named.as_deref())]);
-        match (edit, linked) {
-            (Edit::Keep(nth) | Edit::Replace(nth, _), Ok(raw)) => Edit::Replace(nth, raw),
-            (Edit::Insert(_), Ok(raw)) => Edit::Insert(raw),
-            (edit, Err(_)) => edit,
+        let before = last.clone();
+        let own = lines_of(edit.element(raws))
+            .last()
+            .and_then(|line| json::member_text(line, id));
+        let own = own.map(|id| quoted(&id));
+        last = own.clone().or(last.take());
+        match edit {
+            Edit::Insert(raw) if links_new => {
+                if let Some(own) = own {
+                    new = Some((new.take().map_or(before.clone(), |(first, _)| first), own));
+                }
+                let linked = before.and_then(|id| json::with_members(&raw, &[(parent, Some(&id))]).ok());
+                Edit::Insert(linked.unwrap_or(raw))
+            }
+            Edit::Insert(raw) => Edit::Insert(raw),
+            edit => {
+                let edit = relinked(raws, edit, parent, |named| present(&gone, named));
+                let named = json::member(lines_of(edit.element(raws))[0], parent).map(<[u8]>::to_vec);
+                let Some((first, id)) = named.is_some().then(|| new.take()).flatten() else {
+                    return edit;
+                };
+                // An element that followed the same one follows the new ones.
+                match named.filter(|named| named != b"null") == first {
+                    true => relinked(raws, edit, parent, |_| Some(Some(id.clone()))),
+                    false => edit,
+                }
+            }
         }
     });
     linked.collect()
+}
+
+/// The same of the lines of several sessions, without new ones.
+pub fn link_kept<C: Codec>(raws: &[Vec<u8>], edits: Vec<Edit>) -> Vec<Edit> {
+    let Some([id, parent]) = C::LINK else {
+        return edits;
+    };
+    let gone = gone(raws, &edits, [id, parent]);
+    let linked = edits
+        .into_iter()
+        .map(|edit| relinked(raws, edit, parent, |named| present(&gone, named)));
+    linked.collect()
+}
+
+type Gone<'r> = HashMap<Cow<'r, str>, Option<&'r [u8]>>;
+
+/// The elements that are removed, each with the one that it names.
+fn gone<'r>(raws: &'r [Vec<u8>], edits: &[Edit], [id, parent]: [&str; 2]) -> Gone<'r> {
+    let kept: HashSet<usize> = edits.iter().filter_map(nth).collect();
+    let gone = raws.iter().enumerate().filter(|(nth, _)| !kept.contains(nth));
+    let lines = gone.flat_map(|(_, raw)| lines_of(raw));
+    lines
+        .filter_map(|line| Some((json::member_text(line, id)?, json::member(line, parent))))
+        .collect()
+}
+
+/// An element of the source whose lines name other elements, if they have to.
+fn relinked(
+    raws: &[Vec<u8>],
+    edit: Edit,
+    parent: &str,
+    other: impl Fn(&[u8]) -> Option<Option<Vec<u8>>>,
+) -> Edit {
+    let Some(nth) = nth(&edit) else { return edit };
+    let mut is_changed = false;
+    let raw = edit.element(raws);
+    let lines = lines_of(raw).into_iter().map(|line| {
+        let named = json::member(line, parent).and_then(&other);
+        let linked = named.and_then(|named| json::with_members(line, &[(parent, named.as_deref())]).ok());
+        is_changed |= linked.is_some();
+        linked.unwrap_or_else(|| line.to_vec())
+    });
+    let lines: Vec<Vec<u8>> = lines.collect();
+    match is_changed {
+        false => edit,
+        true if raw.starts_with(b"[") => Edit::Replace(nth, array(lines)),
+        true => Edit::Replace(nth, lines.concat()),
+    }
 }
 
 fn nth(edit: &Edit) -> Option<usize> {
@@ -46,7 +110,7 @@ fn nth(edit: &Edit) -> Option<usize> {
 }
 
 /// The nearest predecessor that is kept, or the inner none; the outer none if the named element is kept.
-fn present(gone: &HashMap<Cow<'_, str>, Option<&[u8]>>, named: &[u8]) -> Option<Option<Vec<u8>>> {
+fn present(gone: &Gone<'_>, named: &[u8]) -> Option<Option<Vec<u8>>> {
     let mut seen = HashSet::new();
     let (mut at, mut is_changed) = (Some(named), false);
     while let Some(raw) = at

@@ -1,6 +1,6 @@
 //! The elements of an input: of a document or of lines, damaged or not, and of one session or rows of many.
 
-use super::codec::{Codec, Layout};
+use super::codec::{Assembly, Codec, Layout};
 use super::frame::Frame;
 use super::part::{Parsed, Part, State};
 use super::values::Value;
@@ -16,7 +16,13 @@ use std::io::Read;
 /// Whether an input is JSON Lines: its first line is an object of its own that the codec knows as a line, or damaged
 /// before such a line.
 pub fn is_lines<C: Codec>(codec: &C, input: &mut Input) -> Result<bool> {
-    let is_line = |line: &[u8]| is_object(line.trim_ascii()) && codec.is_line(line.trim_ascii());
+    let is_line = |line: &[u8]| {
+        let first = split_lines::<C>(line)
+            .first()
+            .map_or(line, |first| first)
+            .trim_ascii();
+        is_object(first) && codec.is_line(first)
+    };
     if !C::LINES {
         return Ok(false);
     }
@@ -102,6 +108,7 @@ pub fn document<C: Codec>(codec: &C, value: &Value, report: &mut Report) -> Opti
         Part {
             at,
             size: 1,
+            further: Vec::new(),
             raw: on_a_line(&bytes[range.clone()], repairs, place, report),
             row: None,
             place,
@@ -114,7 +121,7 @@ pub fn document<C: Codec>(codec: &C, value: &Value, report: &mut Report) -> Opti
         about,
         parts: if C::UNITS { units(codec, parts) } else { parts },
         is_reported: !frame.faults.is_empty(),
-        row: None,
+        ..Parsed::default()
     })
 }
 
@@ -128,6 +135,7 @@ fn units<C: Codec>(codec: &C, parts: Vec<Part>) -> Vec<Part> {
         units.push(Part {
             at: units.len(),
             size,
+            further: Vec::new(),
             raw: array(&raws[at..at + size]),
             row: None,
             place: places[at],
@@ -160,6 +168,22 @@ fn on_a_line(raw: &[u8], repairs: bool, place: Place, report: &mut Report) -> Ve
     }
 }
 
+/// The lines of a log; several records on one line are several lines.
+pub fn split_lines<C: Codec>(bytes: &[u8]) -> Vec<&[u8]> {
+    let mut lines = Vec::new();
+    for mut line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        while C::GLUED
+            && let Ok(end) = json::value_end(line, json::skip_space(line, 0), Dialect::Strict)
+            && line.get(json::skip_space(line, end)) == Some(&b'{')
+        {
+            lines.push(&line[..end]);
+            line = &line[end..];
+        }
+        lines.push(line);
+    }
+    lines
+}
+
 /// The elements of lines.
 pub fn lines<C: Codec>(codec: &C, bytes: &[u8], start: Place, report: &mut Report) -> Parsed {
     if let Some(parsed) = codec.replay(bytes, start) {
@@ -167,11 +191,15 @@ pub fn lines<C: Codec>(codec: &C, bytes: &[u8], start: Place, report: &mut Repor
     }
     let mut place = start;
     let mut about = None;
-    let mut is_first = true;
-    let lines = bytes.split_inclusive(|byte| *byte == b'\n').enumerate();
+    let (mut is_first, mut is_begun) = (true, false);
+    let lines = split_lines::<C>(bytes).into_iter().enumerate();
     let parts = lines.map(|(at, full)| {
         let body = full.strip_prefix(b"\xef\xbb\xbf").unwrap_or(full).trim_ascii();
-        place.line += 1;
+        if std::mem::replace(&mut is_begun, !full.ends_with(b"\n")) {
+            report.note(place, "several records on one line; read as if each had its own");
+        } else {
+            place.line += 1;
+        }
         let here = place;
         place.offset += full.len() as u64;
         let is_element = is_object(body);
@@ -197,6 +225,7 @@ pub fn lines<C: Codec>(codec: &C, bytes: &[u8], start: Place, report: &mut Repor
         Part {
             at,
             size: 1,
+            further: Vec::new(),
             raw,
             row: None,
             place: here,
@@ -207,13 +236,67 @@ pub fn lines<C: Codec>(codec: &C, bytes: &[u8], start: Place, report: &mut Repor
         layout: Layout::Lines,
         parts: parts.collect(),
         about,
-        is_reported: false,
-        row: None,
+        ..Parsed::default()
     }
 }
 
-/// The sessions of rows, in the order in which they begin; one of any other elements.
+/// The main session of a log, and those beside it, with lines that are part of one message as one element.
+fn assembled(parsed: Parsed, assembly: Assembly) -> Vec<Parsed> {
+    let Parsed {
+        layout,
+        about,
+        parts,
+        is_reported,
+        ..
+    } = parsed;
+    let asides = assembly.others.into_iter().enumerate();
+    let asides = asides.map(|(nth, aside)| Some((nth + 1, aside)));
+    let sessions = std::iter::once(None).chain(asides).map(|aside| Parsed {
+        layout,
+        about: about.clone(),
+        is_reported,
+        aside,
+        ..Parsed::default()
+    });
+    let mut all: Vec<Parsed> = sessions.collect();
+    let mut placed: HashMap<usize, (usize, usize)> = HashMap::new();
+    let mut session = 0;
+    for (nth, part) in parts.into_iter().enumerate() {
+        if matches!(part.state, State::Element) {
+            session = assembly.session.get(nth).copied().unwrap_or(0);
+        }
+        let first = assembly.first.get(nth).filter(|first| **first < nth);
+        match first.and_then(|first| placed.get(first)) {
+            Some((session, index)) => {
+                let lead: &mut Part = &mut all[*session].parts[*index];
+                lead.further.push(part.at);
+                if !lead.raw.starts_with(b"[") {
+                    lead.raw = array([&lead.raw]);
+                }
+                lead.raw.pop();
+                lead.raw.extend_from_slice(&[b",", &part.raw[..], b"]"].concat());
+            }
+            None => {
+                placed.insert(nth, (session, all[session].parts.len()));
+                all[session].parts.push(part);
+            }
+        }
+    }
+    all
+}
+
+/// The sessions of a log or of rows, in the order in which they begin; one of any other elements.
 pub fn by_session<C: Codec>(codec: &C, parsed: Parsed) -> Vec<Parsed> {
+    if parsed.layout == Layout::Lines {
+        let is_element = |part: &Part| matches!(part.state, State::Element);
+        let lines = parsed.parts.iter();
+        let lines: Vec<&[u8]> = lines
+            .map(|part| if is_element(part) { &part.raw[..] } else { b"" })
+            .collect();
+        if let Some(assembly) = codec.assemble(&lines) {
+            return assembled(parsed, assembly);
+        }
+    }
     let Parsed {
         layout,
         about,

@@ -44,12 +44,27 @@ pub struct Parsed {
     pub is_reported: bool,
     /// The session that its rows name.
     pub row: Option<String>,
+    /// Its number beside the main session of a log.
+    pub aside: Option<(usize, Aside)>,
+}
+
+/// A session beside the main one in the same log.
+#[derive(Clone, Debug)]
+pub struct Aside {
+    /// `branch` or `sidechain`.
+    pub kind: &'static str,
+    /// The id of the message of the main session that it follows.
+    pub at: Option<String>,
+    /// Its id; one with a number if it has none.
+    pub id: Option<String>,
 }
 
 /// An element.
 pub struct Part {
     /// Its index in the input.
     pub at: usize,
+    /// The indexes of further lines that are part of it.
+    pub further: Vec<usize>,
     /// Its bytes on one line.
     pub raw: Vec<u8>,
     /// How many elements of the input it is.

@@ -171,11 +171,11 @@ impl<C: Codec> Sessions<C> {
             self.tail = [lead, bytes].concat();
             return Ok(true);
         }
-        let is_many = parsed.len() > 1;
+        let is_many = parsed.len() > 1 && parsed.iter().all(|parsed| parsed.aside.is_none());
         for parsed in parsed {
             let name = InputName {
                 name: self.name.as_deref(),
-                nth: self.count,
+                nth: self.count - parsed.aside.as_ref().map_or(0, |(nth, _)| *nth),
                 is_many,
             };
             let variant = variant_of(codec, &parsed);

@@ -1,6 +1,6 @@
 //! Elements as a session.
 
-use super::codec::{Codec, Decoded, Draft, Layout, Summary, Visible};
+use super::codec::{Codec, Decoded, Draft, Layout, Lineage, Summary, Visible, lines_of};
 use super::part::{Parsed, Part, State};
 use super::records::{self, Ids, said};
 use super::residue;
@@ -9,11 +9,12 @@ use crate::error::Place;
 use crate::format;
 use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
-use crate::format::request::piece::{array, quoted};
+use crate::format::request::piece::{array, quoted, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 use crate::model::record::{self, Record};
 use crate::model::session::Session;
+use std::collections::HashSet;
 
 /// The time of an event of a source without times.
 const EPOCH: &str = "1970-01-01T00:00:00Z";
@@ -60,8 +61,10 @@ pub fn session<C: Codec>(
         source.rows.extend(part.row);
         source.sizes.push(part.size);
         source.at.push(part.at);
+        source.further.push(part.further);
         states.push((part.place, part.state));
     }
+    source.is_aside = parsed.aside.is_some();
     let outline = codec.outline(&raws);
     let mut session = Session::default();
     session.push_new(&header(codec, &outline, input, bytes, &parsed));
@@ -73,6 +76,8 @@ pub fn session<C: Codec>(
         first: Vec::new(),
         drop: Vec::new(),
         edit: Vec::new(),
+        inserted: Vec::new(),
+        rules: HashSet::new(),
         time: None,
     };
     // An id of an element is not given to one that has none.
@@ -123,7 +128,11 @@ pub fn session<C: Codec>(
         };
         let decoded = codec.decode(&outline, nth, raw);
         if let Decoded::Passthrough | Decoded::Unrecognized = decoded {
-            for raw in unit::<C>(raw) {
+            let lines = match building.source.further[nth].is_empty() {
+                true => unit::<C>(raw),
+                false => lines_of(raw),
+            };
+            for raw in lines {
                 building.push(records::passthrough(C::NAME, raw), place);
             }
         }
@@ -170,6 +179,26 @@ fn header<C: Codec>(
     let mut info = codec.info(parsed.about.as_deref().unwrap_or(b"{}"));
     codec.add_info(outline, &mut info);
     let mut metadata = ObjectBuilder::default();
+    let source = format::Source {
+        name: input.name,
+        ..format::Source::alone(bytes)
+    };
+    let numbered = || format!("{}#{}", source.name_or_hash(), input.nth + 1);
+    let mut id = parsed.row.clone().or(info.id.take());
+    id = id.or_else(|| input.is_many.then(numbered));
+    if let Some((nth, aside)) = &parsed.aside {
+        let parent = id.unwrap_or_else(|| match input.nth {
+            0 => source.name_or_hash(),
+            _ => numbered(),
+        });
+        id = Some(aside.id.clone().unwrap_or_else(|| format!("{parent}.{nth}")));
+        info.created = None;
+        info.lineage = Some(Lineage {
+            kind: aside.kind,
+            parent,
+            at: aside.at.clone(),
+        });
+    }
     info.workspace.add_to(&mut metadata);
     if let Some(lineage) = info.lineage {
         let mut built = ObjectBuilder::default();
@@ -197,14 +226,7 @@ fn header<C: Codec>(
     header
         .text("created_at", info.created.as_deref())
         .text("title", info.title.as_deref());
-    let source = format::Source {
-        name: input.name,
-        ..format::Source::alone(bytes)
-    };
-    let numbered = || format!("{}#{}", source.name_or_hash(), input.nth + 1);
-    let own = parsed.row.clone().or(info.id);
-    let own = own.or_else(|| input.is_many.then(numbered));
-    let id = header.named(C::FORMAT, &source, own.as_deref(), input.nth);
+    let id = header.named(C::FORMAT, &source, id.as_deref(), input.nth);
     header.raw("metadata", metadata.finish());
     header.finish(&id)
 }
@@ -220,6 +242,10 @@ struct Building<'c, C> {
     drop: Vec<Vec<u8>>,
     /// Contents that the model receives instead.
     edit: Vec<Vec<u8>>,
+    /// Ids of messages that the last summary inserts.
+    inserted: Vec<Vec<u8>>,
+    /// Ids of system messages.
+    rules: HashSet<String>,
     /// The time of the last element that has one.
     time: Option<String>,
 }
@@ -248,6 +274,9 @@ impl<C: Codec> Building<'_, C> {
             let Some(id) = id.as_deref().map(|id| message_id(id, at)) else {
                 continue;
             };
+            if draft.message.role() == "system" {
+                self.rules.insert(id.clone());
+            }
             match draft.visible {
                 Visible::Whole => {}
                 Visible::Hidden => self.drop.push(quoted(&id)),
@@ -266,16 +295,53 @@ impl<C: Codec> Building<'_, C> {
         let text = raw.map_or(summary.text.as_str().into(), String::from_utf8_lossy);
         let name = format!("{nth}\n{text}");
         let at = raw.and_then(|raw| self.codec.time(raw));
+        let id = format!("evt_{}", &key::sha256(name.as_bytes())[..16]);
+        let kept = summary.kept.unwrap_or(0);
+        let covered = &self.first[..self.first.partition_point(|(at, _)| *at < kept)];
+        let ends = covered.first().zip(covered.last());
+        let covers = ends.map(|((_, first), (_, last))| array([quoted(first), quoted(last)]));
         let mut event = ObjectBuilder::default();
-        event
-            .text("type", "summary")
-            .text("id", &format!("evt_{}", &key::sha256(name.as_bytes())[..16]))
-            .text("at", at.as_deref().unwrap_or(EPOCH))
-            .text("content", &summary.text);
-        if let Some(kept) = summary.kept {
-            let covered = &self.first[..self.first.partition_point(|(at, _)| *at < kept)];
-            if let (Some((_, first)), Some((_, last))) = (covered.first(), covered.last()) {
-                event.raw("covers", array([quoted(first), quoted(last)]));
+        if summary.inserted.is_empty() && self.inserted.is_empty() && !summary.text.is_empty() {
+            event
+                .text("type", "summary")
+                .text("id", &id)
+                .text("at", at.as_deref().unwrap_or(EPOCH))
+                .text("content", &summary.text);
+            if let Some(covers) = covers {
+                event.raw("covers", covers);
+            }
+        } else {
+            let mut content = ObjectBuilder::default();
+            content.text("content", &summary.text);
+            let has_rules = covered.iter().any(|(_, id)| self.rules.contains(id));
+            let covers: Vec<Vec<u8>> = match has_rules {
+                false => covers.into_iter().collect(),
+                // The rules of a session are not covered.
+                true => {
+                    let others = covered.iter().filter(|(_, id)| !self.rules.contains(id));
+                    others.map(|(_, id)| quoted(id)).collect()
+                }
+            };
+            let dropped = covers.into_iter().chain(std::mem::take(&mut self.inserted));
+            let dropped: Vec<Vec<u8>> = dropped.collect();
+            let mut inserts = Vec::new();
+            for (nth, mut message) in summary.inserted.into_iter().enumerate() {
+                let id = quoted(&format!("{id}_{}", nth + 1));
+                message.raw("id", id.clone());
+                inserts.push(wrapped("message", &message.body_of(C::NAME)));
+                self.inserted.push(id);
+            }
+            event
+                .text("type", "compact")
+                .text("id", &id)
+                .text("at", at.as_deref().unwrap_or(EPOCH))
+                .text("strategy", C::NAME)
+                .raw("drop", array(dropped))
+                .raw("insert", array(inserts));
+            match summary.text.is_empty() {
+                true if self.source.summaries.is_empty() => {}
+                true => drop(event.raw("summary", "null")),
+                false => drop(event.raw("summary", content.finish())),
             }
         }
         for (name, value) in summary.members {

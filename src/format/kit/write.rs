@@ -1,7 +1,7 @@
 //! Sessions as documents and lines: new ones, and those that were read from the format.
 
 use super::back::back;
-use super::codec::{Codec, Layout, variant_named};
+use super::codec::{Codec, Layout, lines_of, variant_named};
 use super::editor::{Editor, Edits, new_elements};
 use super::frame::Edit;
 use super::link::link;
@@ -102,8 +102,20 @@ pub fn write_as<C: Editor>(
             let mut context = codec.context(about, &source);
             let edits = Edits::new(codec, session, view, purpose, &source);
             edits.check_instructions()?;
-            let edits = link::<C>(&source.raws, codec.edit(&edits, &mut context, report));
-            let elements = edits.iter().map(|edit| edit.element(&source.raws).to_vec());
+            let list = codec.edit(&edits, &mut context, report);
+            let has_messages = |nth| edits.has_messages(nth);
+            let list = link::<C>(&source.raws, list);
+            let elements = list.iter().flat_map(|edit| {
+                let raw = edit.element(&source.raws);
+                // A damaged line may look like a list.
+                let is_damaged = matches!(edit, Edit::Keep(nth) if !has_messages(*nth));
+                let lines = if C::UNITS || is_damaged {
+                    vec![raw]
+                } else {
+                    lines_of(raw)
+                };
+                lines.into_iter().map(<[u8]>::to_vec)
+            });
             (elements.collect::<Vec<_>>(), context)
         }
         None => {
@@ -158,7 +170,7 @@ pub fn write_as<C: Editor>(
             }
         }
         Layout::Lines => {
-            let first = Some(built).filter(|built| !built.is_empty());
+            let first = Some(built).filter(|built| !matches!(&built[..], b"" | b"{}"));
             let lines: Vec<Vec<u8>> = first.into_iter().chain(elements).collect();
             codec.check_lines(&lines, report);
             lines.iter().try_for_each(|bytes| line(bytes, out))

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The formats, and the names of files that are compared by their view after the record stream: what is written of a
 /// session is not line by line what was read.
-const FORMATS: [(Format, Option<&str>); 16] = [
+const FORMATS: [(Format, Option<&str>); 18] = [
     (Format::Aichat, Some("")),
     (Format::ClaudeCode, None),
     // Cline lists the messages that it omits in another file.
@@ -21,6 +21,7 @@ const FORMATS: [(Format, Option<&str>); 16] = [
     (Format::Cline, None),
     (Format::Codex, None),
     (Format::Continue, None),
+    (Format::CopilotCli, None),
     (Format::Cursor, None),
     // The operations of a log are written as the messages that are left.
     (Format::Droid, None),
@@ -29,6 +30,8 @@ const FORMATS: [(Format, Option<&str>); 16] = [
     (Format::Langchain, None),
     (Format::Opencode, None),
     (Format::Pi, None),
+    // Two records on one line are written as two lines.
+    (Format::QwenCode, Some("000000000005")),
     (Format::Sharegpt, None),
     (Format::Sts, None),
     (Format::VercelUi, None),
@@ -39,6 +42,7 @@ const ON_KIT: &[Format] = &[
     Format::Cline,
     Format::ClineRoo,
     Format::Continue,
+    Format::CopilotCli,
     Format::Cursor,
     Format::Droid,
     Format::GeminiCli,
@@ -46,6 +50,7 @@ const ON_KIT: &[Format] = &[
     Format::Langchain,
     Format::Opencode,
     Format::Pi,
+    Format::QwenCode,
     Format::Sts,
     Format::VercelUi,
 ];

@@ -67,9 +67,9 @@ fn unknown_and_ambiguous_names_have_candidates() {
     env.run(&["show", "claude:@last:/nowhere"])
         .status(66)
         .says("no such session");
-    env.run(&["show", "copilot:c0ffee"])
+    env.run(&["show", "openclaw:c0ffee"])
         .status(65)
-        .says("sessions of copilot-cli are not supported");
+        .says("sessions of openclaw are not supported");
     env.run(&["show", "home:trip"])
         .status(2)
         .says("expected home:PROGRAM:ID");

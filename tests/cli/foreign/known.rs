@@ -3,24 +3,6 @@
 /// A name of a format that is not read, and the beginning of a file in it.
 pub const KNOWN: &[(&str, &str)] = &[
     (
-        "qwen-code",
-        r#"{"uuid":"a","parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","parts":[{"text":"Dig."}]}}
-{"uuid":"b","parentUuid":"a","sessionId":"s","type":"assistant","message":{"role":"model","parts":[{"text":"Done."}]}}
-"#,
-    ),
-    (
-        "copilot-cli",
-        r#"{"type":"session.start","data":{"sessionId":"s","producer":"copilot-agent"},"id":"1","timestamp":"t","parentId":null}
-{"type":"user.message","data":{"content":"Dig."},"id":"2","timestamp":"t","parentId":"1"}
-"#,
-    ),
-    (
-        "copilot-cli",
-        r#"{"type":"user.message","data":{"content":"Dig."},"id":"2","timestamp":"t","parentId":"1"}
-{"type":"assistant.message","data":{"content":"Done."},"id":"3","timestamp":"t","parentId":"2"}
-"#,
-    ),
-    (
         "deepseek-harness",
         r#"{"type":"session","version":0,"id":"s","createdAt":1,"cwd":"/w","delegationDepth":0}
 {"type":"user/message","seq":1,"time":1,"data":{"role":"user","content":[{"type":"text","text":"Dig."}]}}

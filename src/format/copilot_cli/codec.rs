@@ -1,0 +1,259 @@
+//! Logs, as the kit reads and writes them: an element for each event, or for all events of a message.
+
+use super::encode::events;
+use super::event::{self, data, list, member, text, time_of};
+use super::{NAME, sessions};
+use crate::format::Format;
+use crate::format::Purpose;
+use crate::format::kit::{
+    Assembly, Codec, Decoded, Edit, Editor, Edits, Layout, NewIds, SessionInfo, Source, lines_of, losses,
+};
+use crate::format::report::{Loss, Report};
+use crate::format::request::piece::{Said, array};
+use crate::format::workspace::{Member, Workspace};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::session::Session;
+use crate::model::time;
+use crate::model::view::View;
+use std::collections::{HashMap, HashSet};
+
+/// Logs of GitHub Copilot.
+pub struct Copilot;
+
+/// The time of what has none.
+const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
+
+/// Facts about all events.
+#[derive(Default)]
+pub struct Outline {
+    /// The calls that messages request.
+    requested: HashSet<String>,
+    /// Reasoning that an event has ahead of its message.
+    reasoning: HashMap<usize, Vec<u8>>,
+    /// Where the compactions began that end.
+    begun: HashMap<usize, usize>,
+    title: Option<String>,
+    workspace: Workspace,
+}
+
+impl Codec for Copilot {
+    const FORMAT: Format = Format::CopilotCli;
+    const NAME: &'static str = NAME;
+    const WHAT: &'static str = "a GitHub Copilot event log";
+    const LIST: &'static str = "events";
+    const LINES: bool = true;
+    const LAYOUT: Layout = Layout::Lines;
+    const IDS: bool = false;
+    const LINK: Option<[&'static str; 2]> = Some(["id", "parentId"]);
+    const PLACED: &'static [Member] = &[Member::Directory, Member::Branch, Member::Model];
+    /// Events of the session say it.
+    const HAS_TITLE: bool = false;
+    type Outline = Outline;
+
+    fn begins(&self, line: &[u8]) -> bool {
+        data(line, "session.start").is_some()
+    }
+
+    fn is_line(&self, line: &[u8]) -> bool {
+        json::member(line, "data").is_some()
+    }
+
+    fn assemble(&self, lines: &[&[u8]]) -> Option<Assembly> {
+        Some(sessions::assemble(lines))
+    }
+
+    fn info(&self, about: &[u8]) -> SessionInfo {
+        let start = json::member(about, "data").unwrap_or(b"{}");
+        let context = json::member(start, "context").unwrap_or(b"{}");
+        let inner = |name| json::member(context, name);
+        SessionInfo {
+            id: text(start, "sessionId"),
+            created: text(start, "startTime").filter(|time| time::is_rfc3339(time)),
+            workspace: Workspace::new(
+                inner("cwd"),
+                inner("branch"),
+                json::member(start, "selectedModel"),
+            ),
+            ..SessionInfo::default()
+        }
+    }
+
+    fn add_info(&self, outline: &Outline, info: &mut SessionInfo) {
+        info.title = outline.title.clone();
+        let (own, first) = (outline.workspace.clone(), std::mem::take(&mut info.workspace));
+        info.workspace = Workspace {
+            cwd: own.cwd.or(first.cwd),
+            branch: own.branch.or(first.branch),
+            model: own.model.or(first.model),
+        };
+    }
+
+    fn outline(&self, elements: &[Vec<u8>]) -> Outline {
+        let mut outline = Outline::default();
+        let (mut thought, mut begun) = (None, None);
+        let context = |event, name| json::member(member(event, "context")?, name);
+        for (nth, element) in elements.iter().enumerate() {
+            for event in lines_of(element)
+                .into_iter()
+                .filter(|line| line.starts_with(b"{"))
+            {
+                let kind = json::member_text(event, "type").unwrap_or_default();
+                let own = json::member(event, "data").unwrap_or(b"{}");
+                match kind.as_ref() {
+                    "assistant.message" => {
+                        let ids = list(own, "toolRequests")
+                            .into_iter()
+                            .filter_map(|call| text(call, "toolCallId"));
+                        outline.requested.extend(ids);
+                        if let Some(thought) = thought.take().filter(|_| text(own, "reasoningText").is_none())
+                        {
+                            outline.reasoning.insert(nth, thought);
+                        }
+                    }
+                    "assistant.reasoning" => {
+                        let content = json::member(own, "content").filter(|raw| raw.starts_with(b"\""));
+                        thought = content.map(<[u8]>::to_vec);
+                    }
+                    "session.compaction_start" => begun = Some(nth),
+                    "session.compaction_complete" => {
+                        outline.begun.extend([(nth, begun.take().unwrap_or(nth))])
+                    }
+                    "session.context_cleared" => outline.begun.extend([(nth, nth)]),
+                    "session.title_changed" => outline.title = text(own, "title").or(outline.title.take()),
+                    "session.model_change" | "session.resume" | "session.context_changed" => {
+                        let model = json::member(own, "newModel").or(json::member(own, "selectedModel"));
+                        let directory = context(event, "cwd").or(json::member(own, "cwd"));
+                        let now = Workspace::new(directory, context(event, "branch"), model);
+                        let then = std::mem::take(&mut outline.workspace);
+                        outline.workspace = Workspace {
+                            cwd: now.cwd.or(then.cwd),
+                            branch: now.branch.or(then.branch),
+                            model: now.model.or(then.model),
+                        };
+                    }
+                    _ => {}
+                }
+            }
+        }
+        outline
+    }
+
+    fn decode(&self, outline: &Outline, nth: usize, element: &[u8]) -> Decoded {
+        let events = lines_of(element);
+        let call = data(events[0], "tool.execution_start").and_then(|data| text(data, "toolCallId"));
+        let is_requested = call.is_some_and(|call| outline.requested.contains(&call));
+        let reasoning = outline.reasoning.get(&nth).map(Vec::as_slice);
+        event::decode(&events, reasoning, is_requested, outline.begun.get(&nth).copied())
+    }
+
+    fn fault(&self, element: &[u8]) -> Option<String> {
+        let event = lines_of(element)[0];
+        let no_content =
+            |data: &&[u8]| json::member(data, "content").is_none_or(|raw| !raw.starts_with(b"\""));
+        let said = data(event, "user.message")
+            .or(data(event, "system.message"))
+            .filter(no_content);
+        said.map(|_| "message without content".to_string())
+    }
+
+    fn id(&self, element: &[u8]) -> Option<String> {
+        let event = lines_of(element)[0];
+        text(event, "id")
+    }
+
+    fn time(&self, element: &[u8]) -> Option<String> {
+        let time = json::text(time_of(lines_of(element)[0])?)?;
+        Some(time.into_owned())
+    }
+
+    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+        let said = messages.first()?;
+        let member = |name| json::member(said.body, name);
+        let mut lines: Vec<Vec<u8>> = Vec::new();
+        for (kind, data) in events(said, report) {
+            let mut line = ObjectBuilder::default();
+            line.text("type", kind).raw("data", data);
+            for name in ["id", "timestamp"] {
+                if let Some(value) = member(name) {
+                    line.raw(name, value);
+                }
+            }
+            lines.push(line.finish());
+        }
+        match lines.len() {
+            1 => lines.pop(),
+            _ => Some(array(lines)),
+        }
+    }
+}
+
+/// What new events are made with.
+pub struct Making {
+    /// The time of the last event that has one.
+    clock: Vec<u8>,
+    ids: NewIds,
+}
+
+impl Editor for Copilot {
+    type Context = Making;
+
+    fn context(&self, _: Option<&[u8]>, source: &Source) -> Making {
+        let lines: Vec<&[u8]> = source.raws.iter().flat_map(|raw| lines_of(raw)).collect();
+        let clock = lines.iter().rev().find_map(|line| time_of(line));
+        Making {
+            clock: clock.unwrap_or(EPOCH).to_vec(),
+            ids: lines.iter().filter_map(|line| text(line, "id")).collect(),
+        }
+    }
+
+    fn new_context(&self, _: &Session, _: &View) -> Making {
+        self.context(None, &Source::default())
+    }
+
+    fn edit(&self, edits: &Edits<'_, Copilot>, making: &mut Making, report: &mut Report) -> Vec<Edit> {
+        let mut list = match edits.keeps_summaries() {
+            true => edits.rewritten(making, report),
+            false => edits.plain(making, report),
+        };
+        // The start of a call is removed with its message.
+        let raws = &edits.source.raws;
+        let left: Vec<Vec<u8>> = list.iter().map(|edit| edit.element(raws).to_vec()).collect();
+        let (then, now) = (self.outline(raws).requested, self.outline(&left).requested);
+        list.retain(|edit| {
+            let start = data(edit.element(raws), "tool.execution_start");
+            let call = start.and_then(|data| text(data, "toolCallId"));
+            call.is_none_or(|call| !then.contains(&call) || now.contains(&call))
+        });
+        list
+    }
+
+    fn new_elements(
+        &self,
+        messages: &[Said<'_>],
+        _: Purpose,
+        making: &mut Making,
+        report: &mut Report,
+    ) -> Vec<Vec<u8>> {
+        let mut lines = Vec::new();
+        for said in messages {
+            if let Some(time) = time_of(said.body) {
+                making.clock = time.to_vec();
+            }
+            for (kind, data) in events(said, report) {
+                let mut line = ObjectBuilder::default();
+                line.text("type", kind)
+                    .raw("data", data)
+                    .raw("id", making.ids.id(said.body))
+                    .raw("timestamp", &making.clock)
+                    .raw("parentId", "null");
+                lines.push(line.finish());
+            }
+        }
+        lines
+    }
+
+    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+        let lost = [Loss::Category, Loss::Name];
+        losses::members(&said.message, said.body, &lost, &[NAME, "is_error"], report);
+    }
+}

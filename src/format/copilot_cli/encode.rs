@@ -1,0 +1,171 @@
+//! Messages as events.
+
+use super::event::text;
+use crate::format::report::{Loss, Report};
+use crate::format::request::contents::{Content, pieces};
+use crate::format::request::media::Media;
+use crate::format::request::piece::{Said, array, quoted, wrapped};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::Role;
+
+/// The type and data of a message, of one in chunks those of each.
+pub fn events(said: &Said<'_>, report: &mut Report) -> Vec<(&'static str, Vec<u8>)> {
+    match said.message.role() {
+        Role::Assistant if said.noted("made").is_some() => {
+            let call = said.calls().into_iter().next().map(|call| request(call, report));
+            vec![("tool.execution_start", renamed(call.unwrap_or_default()))]
+        }
+        Role::Assistant => assistant(said, report)
+            .into_iter()
+            .map(|data| ("assistant.message", data))
+            .collect(),
+        Role::Tool => vec![("tool.execution_complete", result(said, report))],
+        role => {
+            let is_rule = matches!(role, Role::System | Role::Developer);
+            let (content, files) = content(said, report);
+            let mut data = ObjectBuilder::default();
+            data.raw("content", content);
+            if !files.is_empty() {
+                data.raw("attachments", array(files));
+            }
+            let kind = if is_rule { "system.message" } else { "user.message" };
+            vec![(kind, data.finish())]
+        }
+    }
+}
+
+/// A call as the event of its start has it.
+fn renamed(call: Vec<u8>) -> Vec<u8> {
+    let name = json::member(&call, "name").map(<[u8]>::to_vec);
+    let changes = [("name", None), ("type", None), ("toolName", name.as_deref())];
+    json::with_members(&call, &changes).unwrap_or(call)
+}
+
+/// The text of a message, and its files.
+fn content(said: &Said<'_>, report: &mut Report) -> (Vec<u8>, Vec<Vec<u8>>) {
+    let (mut texts, mut files) = (Vec::new(), Vec::new());
+    for piece in pieces(said.message.content) {
+        match piece {
+            Content::Text(text) => texts.extend(json::text(text).map(String::from)),
+            Content::Other(part) => {
+                let file = json::member(part, "file").and_then(|file| json::member(file, "filename"));
+                match file.filter(|_| json::member(part, "type") == Some(b"\"file\"")) {
+                    Some(path) => {
+                        let mut file = ObjectBuilder::default();
+                        file.text("type", "file").raw("path", path);
+                        files.push(file.finish());
+                    }
+                    None if Media::of(part).is_some() => report.lose(Loss::Attachment, 1),
+                    None => report.lose(Loss::Part, 1),
+                }
+            }
+        }
+    }
+    (quoted(&texts.join("\n\n")), files)
+}
+
+fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
+    let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
+    let function = function.unwrap_or(b"{}");
+    let own = json::member(function, "arguments");
+    report.lose(Loss::Arguments, u64::from(own.is_none()));
+    let arguments = own
+        .or_else(|| json::member(function, "input"))
+        .unwrap_or(b"\"{}\"");
+    let object =
+        json::text(arguments).filter(|text| json::members(text.as_bytes(), Dialect::Strict).is_some());
+    let mut request = ObjectBuilder::default();
+    request
+        .raw("toolCallId", json::member(call, "id").unwrap_or(b"\"\""))
+        .raw("name", json::member(function, "name").unwrap_or(b"\"\""))
+        .raw("arguments", object.as_deref().map_or(arguments, str::as_bytes))
+        .text("type", "function");
+    request.finish()
+}
+
+fn assistant(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let (content, files) = content(said, report);
+    report.lose(Loss::Attachment, files.len() as u64);
+    let content = json::text(&content).unwrap_or_default().into_owned();
+    let calls: Vec<Vec<u8>> = said
+        .calls()
+        .into_iter()
+        .map(|call| request(call, report))
+        .collect();
+    let sizes = said
+        .noted("chunks")
+        .and_then(|raw| json::elements(raw, Dialect::Strict));
+    let sizes = sizes.unwrap_or_default().into_iter().map(|raw| {
+        let pair = json::elements(raw, Dialect::Strict).unwrap_or_default();
+        let number = |nth: usize| std::str::from_utf8(pair.get(nth)?).ok()?.parse::<usize>().ok();
+        (number(0).unwrap_or(0), number(1).unwrap_or(0))
+    });
+    let sizes: Vec<(usize, usize)> = sizes.collect();
+    let (mut text, mut calls) = (content.as_str(), calls.as_slice());
+    let mut events = Vec::new();
+    for nth in 0..sizes.len().max(1) {
+        let is_last = nth + 1 >= sizes.len();
+        let (letters, requests) = sizes.get(nth).copied().unwrap_or_default();
+        let letters = if is_last || !text.is_char_boundary(letters.min(text.len())) {
+            text.len()
+        } else {
+            letters
+        };
+        let requests = if is_last {
+            calls.len()
+        } else {
+            requests.min(calls.len())
+        };
+        let (own, rest) = text.split_at(letters.min(text.len()));
+        let (own_calls, rest_calls) = calls.split_at(requests);
+        (text, calls) = (rest, rest_calls);
+        let mut data = ObjectBuilder::default();
+        data.text("content", own).raw("toolRequests", array(own_calls));
+        if is_last {
+            add_reasoning(&mut data, said, report);
+            if let Some(model) = json::member(said.body, "model") {
+                data.raw("model", model);
+            }
+            let usage = json::member(said.body, "usage");
+            match usage.and_then(|usage| json::member(usage, "outputTokens")) {
+                Some(tokens) => drop(data.raw("outputTokens", tokens)),
+                None => report.lose(Loss::Usage, u64::from(usage.is_some())),
+            }
+        }
+        events.push(data.finish());
+    }
+    events
+}
+
+fn add_reasoning(data: &mut ObjectBuilder, said: &Said<'_>, report: &mut Report) {
+    let parts = said.reasoning();
+    let texts: Vec<String> = parts.iter().filter_map(|part| text(part, "text")).collect();
+    let find = |name| parts.iter().find_map(|part| json::member(part, name));
+    let (signature, encrypted) = (find("signature"), find("encrypted_content"));
+    let is_lost = texts.is_empty() && signature.is_none() && encrypted.is_none() && !parts.is_empty();
+    report.lose(Loss::Reasoning, u64::from(is_lost));
+    if !texts.is_empty() {
+        data.text("reasoningText", &texts.join("\n\n"));
+    }
+    for (name, value) in [("reasoningOpaque", signature), ("encryptedContent", encrypted)] {
+        if let Some(value) = value {
+            data.raw(name, value);
+        }
+    }
+}
+
+fn result(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
+    let (content, files) = content(said, report);
+    report.lose(Loss::Attachment, files.len() as u64);
+    let is_failed = said.metadata("is_error") == Some(b"true");
+    let mut data = ObjectBuilder::default();
+    data.raw("toolCallId", said.message.tool_call_id.unwrap_or(b"\"\""))
+        .raw("success", if is_failed { "false" } else { "true" });
+    match is_failed {
+        true => drop(data.raw("error", wrapped("message", &content))),
+        // There was none, and there is still none.
+        false if said.noted("no_result").is_some() && content == b"\"\"" => {}
+        false => drop(data.raw("result", wrapped("content", &content))),
+    }
+    data.finish()
+}

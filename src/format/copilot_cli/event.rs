@@ -1,0 +1,228 @@
+//! Events as messages.
+
+use crate::format::kit::{Decoded, Draft, Summary};
+use crate::format::request::draft;
+use crate::format::request::piece::{array, quoted, wrapped};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::time;
+
+/// A member that is a text, unless it is empty.
+pub fn text(object: &[u8], name: &str) -> Option<String> {
+    let text = json::member_text(object, name)?.into_owned();
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// The data of an event of this type.
+pub fn data<'e>(event: &'e [u8], kind: &str) -> Option<&'e [u8]> {
+    let data = json::member(event, "data").filter(|raw| raw.starts_with(b"{"))?;
+    json::member_text(event, "type")
+        .is_some_and(|own| own == kind)
+        .then_some(data)
+}
+
+/// A member of the data of any event.
+pub fn member<'e>(event: &'e [u8], name: &str) -> Option<&'e [u8]> {
+    json::member(json::member(event, "data")?, name)
+}
+
+/// The time of an event.
+pub fn time_of(event: &[u8]) -> Option<&[u8]> {
+    let raw = json::member(event, "timestamp")?;
+    json::text(raw).filter(|text| time::is_rfc3339(text)).map(|_| raw)
+}
+
+/// The elements of a list in the data of an event.
+pub fn list<'e>(data: &'e [u8], name: &str) -> Vec<&'e [u8]> {
+    let list = json::member(data, name).and_then(|raw| json::elements(raw, Dialect::Strict));
+    list.unwrap_or_default()
+}
+
+/// Whether an event is a message, if nothing requests the calls that it starts.
+pub fn is_message(event: &[u8]) -> bool {
+    let kinds = [
+        "user.message",
+        "system.message",
+        "assistant.message",
+        "tool.execution_complete",
+    ];
+    json::member_text(event, "type").is_some_and(|kind| kinds.contains(&kind.as_ref()))
+}
+
+/// The meaning of the events of a message. `reasoning` is its text if another event has it; `is_requested` whether a
+/// message requests the call of an event; `begun` where the compaction of an event began.
+pub fn decode(
+    events: &[&[u8]],
+    reasoning: Option<&[u8]>,
+    is_requested: bool,
+    begun: Option<usize>,
+) -> Decoded {
+    let event = events[0];
+    let Some(data) = json::member(event, "data").filter(|raw| raw.starts_with(b"{")) else {
+        return Decoded::Unrecognized;
+    };
+    let string = |name| json::member(data, name).filter(|raw| raw.starts_with(b"\""));
+    let draft = match json::member_text(event, "type").as_deref() {
+        Some("user.message") => string("content").map(|content| user(data, content)),
+        Some("system.message") => string("content").map(|content| said("system", content)),
+        Some("assistant.message") => assistant(events, reasoning),
+        Some("tool.execution_complete") => result(data),
+        Some("tool.execution_start") if !is_requested => made(data),
+        Some("session.compaction_complete") => return summary(data, begun),
+        Some("session.context_cleared") => {
+            return Decoded::Summary(Summary {
+                kept: begun,
+                ..Summary::default()
+            });
+        }
+        Some(kind) if kind.contains('.') || kind == "abort" => return Decoded::Passthrough,
+        _ => None,
+    };
+    let Some(mut draft) = draft else {
+        return Decoded::Unrecognized;
+    };
+    if let Some(time) = time_of(event) {
+        draft.raw("timestamp", time);
+    }
+    Decoded::Messages(vec![Draft::from(draft)])
+}
+
+fn said(role: &str, content: &[u8]) -> draft::Draft {
+    let mut draft = draft::Draft::new(role);
+    draft.raw("content", content);
+    draft
+}
+
+fn user(data: &[u8], content: &[u8]) -> draft::Draft {
+    let files = list(data, "attachments").into_iter().filter_map(|file| {
+        let path = json::member(file, "path").filter(|raw| raw.starts_with(b"\""))?;
+        let mut part = ObjectBuilder::default();
+        part.text("type", "file").raw("file", wrapped("filename", path));
+        Some(part.finish())
+    });
+    let files: Vec<Vec<u8>> = files.collect();
+    let mut draft = match files.is_empty() {
+        true => said("user", content),
+        false => said(
+            "user",
+            &array([draft::text_part(content)].into_iter().chain(files)),
+        ),
+    };
+    if text(data, "source").is_some_and(|source| source.starts_with("skill-")) {
+        draft.raw("category", "\"context\"");
+    }
+    draft
+}
+
+fn assistant(events: &[&[u8]], reasoning: Option<&[u8]>) -> Option<draft::Draft> {
+    let (mut content, mut calls, mut chunks) = (String::new(), Vec::new(), Vec::new());
+    for event in events {
+        let data = data(event, "assistant.message")?;
+        let said = match json::member(data, "content") {
+            Some(raw) if raw != b"null" => json::text(raw)?,
+            _ => "".into(),
+        };
+        let requests = list(data, "toolRequests");
+        chunks.push(array([said.len().to_string(), requests.len().to_string()]));
+        content.push_str(&said);
+        calls.extend(requests.into_iter().map(call));
+    }
+    let data = json::member(events[0], "data")?;
+    let last = |name, begin: u8| {
+        let mut values = events.iter().rev().filter_map(|event| member(event, name));
+        values.find(|raw| raw.first() == Some(&begin))
+    };
+    let mut draft = said("assistant", &quoted(&content));
+    let mut thought = ObjectBuilder::default();
+    thought.text("type", "thinking");
+    let own = last("reasoningText", b'"').or(reasoning);
+    let signature = last("reasoningOpaque", b'"');
+    let encrypted = last("encryptedContent", b'"');
+    let members = [
+        ("text", own),
+        ("signature", signature),
+        ("encrypted_content", encrypted),
+    ];
+    for (name, value) in members {
+        if let Some(value) = value {
+            thought.raw(name, value);
+        }
+    }
+    if members.iter().any(|(_, value)| value.is_some()) {
+        draft.raw("reasoning", array([thought.finish()]));
+    }
+    if !calls.is_empty() {
+        draft.raw("tool_calls", array(calls));
+    }
+    if let Some(model) = last("model", b'"') {
+        draft.raw("model", model);
+    }
+    let tokens = events
+        .iter()
+        .rev()
+        .find_map(|event| member(event, "outputTokens"));
+    if let Some(tokens) = tokens.filter(|raw| raw[0].is_ascii_digit()) {
+        draft.raw("usage", wrapped("outputTokens", tokens));
+    }
+    if events.len() > 1 {
+        draft.note("chunks", Some(array(chunks)));
+    }
+    json::member(data, "content").or(json::member(data, "toolRequests"))?;
+    Some(draft)
+}
+
+/// A call; its arguments are an object, the text of one, or missing.
+fn call(request: &[u8]) -> Vec<u8> {
+    let arguments = match json::member(request, "arguments") {
+        None | Some(b"null") => b"\"{}\"".to_vec(),
+        Some(text) if text.starts_with(b"\"") => text.to_vec(),
+        Some(value) => quoted(&String::from_utf8_lossy(value)),
+    };
+    let member = |name| json::member(request, name);
+    draft::call(
+        member("toolCallId").unwrap_or(b"null"),
+        member("name").or(member("toolName")).unwrap_or(b"\"\""),
+        &arguments,
+    )
+}
+
+/// The message of a call that no message requests.
+fn made(data: &[u8]) -> Option<draft::Draft> {
+    json::member(data, "toolCallId").filter(|raw| raw.starts_with(b"\""))?;
+    let mut draft = said("assistant", b"\"\"");
+    draft
+        .raw("tool_calls", array([call(data)]))
+        .note("made", Some(b"true".to_vec()));
+    Some(draft)
+}
+
+fn result(data: &[u8]) -> Option<draft::Draft> {
+    let id = json::member(data, "toolCallId").filter(|raw| raw.starts_with(b"\""))?;
+    let inner = |object, name| json::member(json::member(data, object)?, name);
+    let contents = [
+        inner("result", "content"),
+        inner("result", "text_result_for_llm"),
+        inner("error", "message"),
+    ];
+    let content = contents.into_iter().flatten().find(|raw| raw.starts_with(b"\""));
+    let mut draft = said("tool", content.unwrap_or(b"\"\""));
+    draft.raw("tool_call_id", id);
+    let is_failed = json::member(data, "success") == Some(b"false");
+    draft
+        .metadata("is_error", is_failed.then(|| b"true".to_vec()))
+        .note("no_result", content.is_none().then(|| b"true".to_vec()));
+    Some(draft)
+}
+
+/// The summary of a compaction; one without a text does not say what it removed.
+fn summary(data: &[u8], begun: Option<usize>) -> Decoded {
+    let is_done = json::member(data, "success") != Some(b"false");
+    match text(data, "summaryContent").filter(|_| is_done) {
+        Some(text) => Decoded::Summary(Summary {
+            text,
+            kept: begun,
+            members: vec![("by", quoted(super::NAME))],
+            inserted: Vec::new(),
+        }),
+        None => Decoded::Passthrough,
+    }
+}

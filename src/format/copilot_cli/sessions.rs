@@ -1,0 +1,102 @@
+//! The sessions and messages that events belong to.
+
+use super::event::{data, is_message, member, text};
+use crate::format::kit::{Aside, Assembly};
+use crate::model::json;
+use std::collections::HashMap;
+
+/// The sessions and messages of a log.
+pub fn assemble(events: &[&[u8]]) -> Assembly {
+    let mut assembly = Assembly {
+        first: chunks(events),
+        session: vec![0; events.len()],
+        others: Vec::new(),
+    };
+    subagents(events, &mut assembly);
+    rewinds(events, &mut assembly);
+    assembly
+}
+
+/// The first event of the message of each.
+fn chunks(events: &[&[u8]]) -> Vec<usize> {
+    let mut calls: HashMap<String, usize> = HashMap::new();
+    let first = events.iter().enumerate().map(|(nth, event)| {
+        let said = data(event, "assistant.message");
+        let count = said.and_then(|said| {
+            std::str::from_utf8(json::member(said, "chunkCount")?)
+                .ok()?
+                .parse()
+                .ok()
+        });
+        let call = said.and_then(|said| text(said, "apiCallId"));
+        match call.filter(|_| count.is_some_and(|count: u64| count > 1)) {
+            Some(call) => *calls.entry(call).or_insert(nth),
+            None => nth,
+        }
+    });
+    first.collect()
+}
+
+/// The subagent that an event is of: the call that started it, else its own id.
+fn agent(event: &[u8]) -> Option<String> {
+    let call = member(event, "parentToolCallId").and_then(json::text);
+    let call = call.map(|call| call.into_owned()).filter(|call| !call.is_empty());
+    call.or_else(|| text(event, "agentId"))
+}
+
+fn subagents(events: &[&[u8]], assembly: &mut Assembly) {
+    let agents: Vec<Option<String>> = events.iter().map(|event| agent(event)).collect();
+    let mut sessions: HashMap<&str, usize> = HashMap::new();
+    for (event, agent) in events.iter().zip(&agents) {
+        let Some(agent) = agent.as_deref().filter(|_| is_message(event)) else {
+            continue;
+        };
+        sessions.entry(agent).or_insert_with(|| {
+            let is_result = |event: &&&[u8]| {
+                let data = data(event, "tool.execution_complete");
+                data.is_some_and(|data| text(data, "toolCallId").as_deref() == Some(agent))
+            };
+            assembly.others.push(Aside {
+                kind: "sidechain",
+                at: events.iter().find(is_result).and_then(|event| text(event, "id")),
+                id: Some(agent.to_string()),
+            });
+            assembly.others.len()
+        });
+    }
+    for (nth, agent) in agents.iter().enumerate() {
+        assembly.session[nth] = agent
+            .as_deref()
+            .and_then(|agent| sessions.get(agent))
+            .copied()
+            .unwrap_or(0);
+    }
+}
+
+/// Events that a rewind removed are a branch: the one that it names, and all after it.
+fn rewinds(events: &[&[u8]], assembly: &mut Assembly) {
+    let ids: HashMap<String, usize> = { events.iter().enumerate() }
+        .filter_map(|(nth, event)| Some((text(event, "id")?, nth)))
+        .collect();
+    for (nth, event) in events.iter().enumerate() {
+        let from = data(event, "session.snapshot_rewind").and_then(|data| text(data, "upToEventId"));
+        let Some(from) = from.and_then(|id| ids.get(&id)).filter(|from| **from < nth) else {
+            continue;
+        };
+        let removed: Vec<usize> = (*from..nth).filter(|nth| assembly.session[*nth] == 0).collect();
+        if !removed.iter().any(|nth| is_message(events[*nth])) {
+            continue;
+        }
+        let mut before = (0..*from)
+            .rev()
+            .filter(|nth| assembly.session[*nth] == 0 && is_message(events[*nth]));
+        assembly.others.push(Aside {
+            kind: "branch",
+            at: before.next().and_then(|nth| text(events[nth], "id")),
+            id: None,
+        });
+        for nth in removed {
+            assembly.session[nth] = assembly.others.len();
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The parts of a message, for formats whose records have contents of the interface.
+
+use super::write::write;
+use crate::format::Purpose;
+use crate::format::report::Report;
+use crate::format::request::Api;
+use crate::format::request::piece::{Piece, Said, Writing};
+use crate::model::json::{self, Dialect};
+use crate::model::message::Role;
+use std::collections::HashMap;
+
+/// The parts of a message as the interface has them, with calls and thoughts if they are `inline`.
+pub fn parts(said: &Said<'_>, inline: bool, own: bool, report: &mut Report) -> Vec<Vec<u8>> {
+    let mut changes: Vec<(&str, Option<&[u8]>)> = Vec::new();
+    match said.message.role() {
+        Role::Tool if said.message.name.is_some() => {}
+        Role::Tool => changes.push(("name", Some(b"\"unknown\""))),
+        Role::Assistant => changes.push(("name", None)),
+        // Other roles have no place.
+        _ => changes.extend([("name", None), ("role", Some(&b"\"user\""[..]))]),
+    }
+    if !inline {
+        changes.extend([("tool_calls", None), ("reasoning", None)]);
+    }
+    let body = json::with_members(said.body, &changes).unwrap_or_else(|_| said.body.to_vec());
+    let mut writing = Writing {
+        api: Api::Gemini,
+        purpose: Purpose::Return,
+        own: own && said.message.role() != Role::Tool,
+        keeps_thoughts: false,
+        calls: &HashMap::new(),
+        report,
+    };
+    let request = write(&[Piece::Message(0, &body)], &mut writing);
+    let parts = request
+        .elements
+        .iter()
+        .filter_map(|element| json::member(&element.raw, "parts"));
+    let parts = parts.flat_map(|parts| json::elements(parts, Dialect::Strict).unwrap_or_default());
+    parts.map(<[u8]>::to_vec).collect()
+}

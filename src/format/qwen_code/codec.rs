@@ -1,0 +1,152 @@
+//! Logs, as the kit reads them: an element for each record, or for all records of a message.
+
+use super::record::{self, message, text, time_of};
+use super::{NAME, compression, encode, tree};
+use crate::format::Format;
+use crate::format::content;
+use crate::format::gemini::Calls;
+use crate::format::kit::{Assembly, Codec, Decoded, Draft, Layout, Lineage, SessionInfo, Visible, lines_of};
+use crate::format::report::Report;
+use crate::format::request::draft;
+use crate::format::request::piece::Said;
+use crate::format::workspace::{Member, Workspace};
+use crate::model::json;
+
+/// Logs of Qwen Code.
+pub struct QwenCode;
+
+/// Facts about all records.
+#[derive(Default)]
+pub struct Outline {
+    /// The messages of each element.
+    drafts: Vec<Option<Vec<draft::Draft>>>,
+    id: Option<String>,
+    title: Option<String>,
+    created: Option<String>,
+    workspace: Workspace,
+    lineage: Option<(&'static str, String)>,
+}
+
+impl Codec for QwenCode {
+    const FORMAT: Format = Format::QwenCode;
+    const NAME: &'static str = NAME;
+    const WHAT: &'static str = "a Qwen Code session";
+    const LIST: &'static str = "messages";
+    const LINES: bool = true;
+    const LAYOUT: Layout = Layout::Lines;
+    const IDS: bool = false;
+    const GLUED: bool = true;
+    const SUMMARIES: bool = true;
+    const ORDERS: bool = true;
+    const LINK: Option<[&'static str; 2]> = Some(["uuid", "parentUuid"]);
+    const HAS_TITLE: bool = false;
+    const PLACED: &'static [Member] = &[Member::Directory, Member::Branch, Member::Model];
+    type Outline = Outline;
+
+    fn is_line(&self, line: &[u8]) -> bool {
+        json::member(line, "type").is_some()
+    }
+
+    fn assemble(&self, lines: &[&[u8]]) -> Option<Assembly> {
+        tree::assemble(lines)
+    }
+
+    fn info(&self, _: &[u8]) -> SessionInfo {
+        SessionInfo::default()
+    }
+
+    fn add_info(&self, outline: &Outline, info: &mut SessionInfo) {
+        info.id = outline.id.clone();
+        info.title = outline.title.clone();
+        info.created = outline.created.clone();
+        info.workspace = outline.workspace.clone();
+        info.lineage = outline.lineage.clone().map(|(kind, parent)| Lineage {
+            kind,
+            parent,
+            at: None,
+        });
+    }
+
+    fn outline(&self, elements: &[Vec<u8>]) -> Outline {
+        let mut calls = Calls::default();
+        let lines = elements.iter().flat_map(|raw| lines_of(raw));
+        let lines: Vec<&[u8]> = lines.filter(|line| line.starts_with(b"{")).collect();
+        let last = |name| lines.iter().rev().find_map(|line| json::member(line, name));
+        let titles = lines.iter().rev().filter_map(|line| {
+            let is_title = text(line, "subtype").as_deref() == Some("custom_title");
+            text(
+                json::member(line, "systemPayload").filter(|_| is_title)?,
+                "customTitle",
+            )
+        });
+        let session = lines.iter().find_map(|line| text(line, "sessionId"));
+        let fork = lines
+            .iter()
+            .find_map(|line| text(json::member(line, "forkedFrom")?, "sessionId"));
+        let is_aside = |line: &&[u8]| json::member(line, "isSidechain") == Some(b"true");
+        let is_sidechain =
+            lines.iter().any(is_aside) && lines.iter().filter(|line| message(line).is_some()).all(is_aside);
+        let agent = lines.iter().find_map(|line| text(line, "agentId"));
+        let created = lines.iter().find_map(|line| json::text(time_of(line)?));
+        Outline {
+            title: { titles }.next(),
+            created: created.map(|time| time.into_owned()),
+            workspace: Workspace::new(last("cwd"), last("gitBranch"), last("model")),
+            lineage: match (is_sidechain, fork) {
+                (true, _) => session.clone().map(|id| ("sidechain", id)),
+                (false, fork) => fork.map(|id| ("fork", id)),
+            },
+            id: match is_sidechain {
+                true => agent.map(|agent| format!("agent-{agent}")),
+                false => session,
+            },
+            drafts: elements
+                .iter()
+                .map(|raw| record::drafts(&lines_of(raw), &mut calls))
+                .collect(),
+        }
+    }
+
+    fn decode(&self, outline: &Outline, nth: usize, element: &[u8]) -> Decoded {
+        let line = lines_of(element)[0];
+        let visible = match text(line, "subtype").as_deref() {
+            Some("realtime_message") => Visible::Hidden,
+            _ => Visible::Whole,
+        };
+        if let Some(drafts) = outline.drafts.get(nth).cloned().flatten() {
+            let with = |message| Draft {
+                message,
+                visible: visible.clone(),
+            };
+            return Decoded::Messages(drafts.into_iter().map(with).collect());
+        }
+        match text(line, "type").as_deref() {
+            Some("system") => compression::decode(line, nth),
+            Some("user" | "assistant" | "tool_result") | None => Decoded::Unrecognized,
+            Some(_) => Decoded::Passthrough,
+        }
+    }
+
+    fn fault(&self, element: &[u8]) -> Option<String> {
+        lines_of(element).into_iter().find_map(|line| {
+            let message = message(line)?;
+            match json::member(message, "parts") {
+                Some(parts) => content::unknown_parts(parts),
+                None => Some("message without parts".to_string()),
+            }
+        })
+    }
+
+    fn id(&self, element: &[u8]) -> Option<String> {
+        text(lines_of(element)[0], "uuid")
+    }
+
+    fn time(&self, element: &[u8]) -> Option<String> {
+        let time = json::text(time_of(lines_of(element)[0])?)?;
+        Some(time.into_owned())
+    }
+
+    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+        encode::records(messages, report)
+    }
+}

@@ -1,0 +1,63 @@
+//! Compressions of the history.
+
+use super::NAME;
+use super::record::{of_content, text};
+use crate::format::gemini::Calls;
+use crate::format::kit::{Decoded, Summary};
+use crate::format::request::piece::{array, quoted, wrapped};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+
+/// The answer of the model that the program puts after a summary.
+const ANSWER: &str = "Got it. Thanks for the additional context!";
+
+/// The meaning of a record of the system.
+pub fn decode(record: &[u8], nth: usize) -> Decoded {
+    if text(record, "subtype").as_deref() != Some("chat_compression") {
+        return Decoded::Passthrough;
+    }
+    let history =
+        json::member(record, "systemPayload").and_then(|payload| json::member(payload, "compressedHistory"));
+    let Some(contents) = history.and_then(|raw| json::elements(raw, Dialect::Strict)) else {
+        return Decoded::Unrecognized;
+    };
+    let summary = contents.first().and_then(|content| said(content));
+    let kept = &contents[usize::from(summary.is_some())..];
+    let mut calls = Calls::default();
+    Decoded::Summary(Summary {
+        text: summary.unwrap_or_default(),
+        kept: Some(nth),
+        members: vec![("by", quoted(NAME))],
+        inserted: kept
+            .iter()
+            .flat_map(|content| of_content(content, &mut calls))
+            .collect(),
+    })
+}
+
+/// What the user says in a content that has texts only.
+fn said(content: &[u8]) -> Option<String> {
+    let parts = json::elements(json::member(content, "parts")?, Dialect::Strict)?;
+    let texts: Option<Vec<_>> = parts
+        .into_iter()
+        .map(|part| json::member_text(part, "text"))
+        .collect();
+    let is_user = json::member(content, "role") == Some(b"\"user\"");
+    Some(texts?.join("\n\n")).filter(|text| is_user && !text.is_empty())
+}
+
+/// What a new compression with this summary carries; in a new session with the answer of the model.
+pub fn payload(summary: &str, is_answered: bool) -> Vec<u8> {
+    let content = |role: &str, said: &str| {
+        let mut content = ObjectBuilder::default();
+        let part = wrapped("text", &quoted(said));
+        content.text("role", role).raw("parts", array([part]));
+        content.finish()
+    };
+    let answer = is_answered.then(|| content("model", ANSWER));
+    let mut payload = ObjectBuilder::default();
+    payload.raw("info", wrapped("compressionStatus", b"1")).raw(
+        "compressedHistory",
+        array([content("user", summary)].into_iter().chain(answer)),
+    );
+    payload.finish()
+}

@@ -1,0 +1,238 @@
+//! Logs, as the kit writes them.
+
+use super::codec::QwenCode;
+use super::encode::{add_figures, content, kind};
+use super::record::{text, time_of};
+use super::{NAME, compression};
+use crate::format::Purpose;
+use crate::format::gemini;
+use crate::format::kit::{Edit, Editor, Edits, NewIds, Source, lines_of, losses, records};
+use crate::format::report::{Loss, Report};
+use crate::format::request::Api;
+use crate::format::request::piece::{Said, array, quoted, wrapped};
+use crate::format::workspace::Workspace;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::message::Role;
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// The time of what has none.
+const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
+
+/// What new records are made with.
+pub struct Making {
+    /// Members that all records of a session have.
+    session: Vec<(&'static str, Vec<u8>)>,
+    /// The time of the last record that has one.
+    clock: Vec<u8>,
+    ids: NewIds,
+    /// The names of tools by the ids of their calls.
+    names: HashMap<String, Vec<u8>>,
+    /// The title of a new session, until it is written.
+    title: Option<String>,
+    /// The model of a new session.
+    model: Option<Vec<u8>>,
+    is_new: bool,
+}
+
+impl Making {
+    /// A record without its content.
+    fn record(&mut self, kind: &str, body: &[u8]) -> ObjectBuilder {
+        if let Some(time) = time_of(body) {
+            self.clock = time.to_vec();
+        }
+        let mut record = ObjectBuilder::default();
+        record.raw("uuid", self.ids.id(body)).raw("parentUuid", "null");
+        for (name, value) in &self.session {
+            record.raw(name, value);
+        }
+        record.raw("timestamp", &self.clock).text("type", kind);
+        record
+    }
+
+    /// A record of the system.
+    fn event(&mut self, kind: &str, payload: &[u8], body: &[u8]) -> Vec<u8> {
+        let mut record = self.record("system", body);
+        record.text("subtype", kind).raw("systemPayload", payload);
+        record.finish()
+    }
+}
+
+impl Editor for QwenCode {
+    type Context = Making;
+
+    fn context(&self, _: Option<&[u8]>, source: &Source) -> Making {
+        let lines = source.raws.iter().flat_map(|raw| lines_of(raw));
+        let lines: Vec<&[u8]> = lines.filter(|line| line.starts_with(b"{")).collect();
+        let last = |name| lines.iter().rev().find_map(|line| json::member(line, name));
+        let members = ["sessionId", "cwd", "version", "gitBranch"].into_iter();
+        let clock = lines.iter().rev().find_map(|line| time_of(line));
+        let parts = lines.iter().flat_map(|line| {
+            let parts = json::member(line, "message").and_then(|message| json::member(message, "parts"));
+            parts
+                .and_then(|raw| json::elements(raw, json::Dialect::Strict))
+                .unwrap_or_default()
+        });
+        let calls = parts.filter_map(|part| json::member(part, "functionCall"));
+        Making {
+            session: members
+                .filter_map(|name| Some((name, last(name)?.to_vec())))
+                .collect(),
+            clock: clock.unwrap_or(EPOCH).to_vec(),
+            names: calls
+                .filter_map(|call| Some((text(call, "id")?, json::member(call, "name")?.to_vec())))
+                .collect(),
+            ids: lines.iter().filter_map(|line| text(line, "uuid")).collect(),
+            title: None,
+            model: None,
+            is_new: false,
+        }
+    }
+
+    fn new_context(&self, session: &Session, view: &View) -> Making {
+        let workspace = Workspace::of(session);
+        let id = session.header_text("id").unwrap_or_else(|| "session".to_string());
+        let mut members = vec![
+            ("sessionId", quoted(&id)),
+            ("cwd", workspace.directory().to_vec()),
+            ("version", b"\"0.0.0\"".to_vec()),
+        ];
+        members.extend(workspace.branch.clone().map(|branch| ("gitBranch", branch)));
+        let times = view
+            .items
+            .iter()
+            .find_map(|item| time_of(item.body(session)).map(<[u8]>::to_vec));
+        let begun = session.header_text("created_at").map(|time| quoted(&time));
+        Making {
+            session: members,
+            clock: times.or(begun).unwrap_or_else(|| EPOCH.to_vec()),
+            ids: NewIds::default(),
+            names: HashMap::new(),
+            title: session.header_text("title"),
+            model: workspace.model,
+            is_new: true,
+        }
+    }
+
+    fn edit(&self, edits: &Edits<'_, QwenCode>, making: &mut Making, report: &mut Report) -> Vec<Edit> {
+        match edits.keeps_summaries() {
+            true => edits.rewritten(making, report),
+            false => edits.plain(making, report),
+        }
+    }
+
+    fn new_elements(
+        &self,
+        messages: &[Said<'_>],
+        _: Purpose,
+        making: &mut Making,
+        report: &mut Report,
+    ) -> Vec<Vec<u8>> {
+        let mut made = Vec::new();
+        for said in messages {
+            made.extend(new_record(said, making, report));
+            if let Some(title) = making.title.take_if(|_| !made.is_empty()) {
+                let mut payload = ObjectBuilder::default();
+                payload.text("customTitle", &title).text("titleSource", "manual");
+                made.push(making.event("custom_title", &payload.finish(), b"{}"));
+            }
+        }
+        made
+    }
+
+    fn new_summary(
+        &self,
+        text: &str,
+        body: &[u8],
+        _: &[Vec<u8>],
+        making: &mut Making,
+    ) -> Option<Vec<Vec<u8>>> {
+        let payload = compression::payload(text, making.is_new);
+        let named = json::with_members(body, &[("id", None)]);
+        Some(vec![making.event(
+            "chat_compression",
+            &payload,
+            named.as_deref().unwrap_or(body),
+        )])
+    }
+
+    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+        let known = [NAME, "is_error", Api::Gemini.name()];
+        losses::members(&said.message, said.body, &[Loss::Name], &known, report);
+        let is_turn = matches!(said.message.role(), Role::User | Role::Assistant | Role::Tool);
+        let is_lost = !is_turn || said.message.category.is_some();
+        report.lose(Loss::Category, u64::from(is_lost));
+    }
+}
+
+/// The record of a new message.
+fn new_record(said: &Said<'_>, making: &mut Making, report: &mut Report) -> Option<Vec<u8>> {
+    let role = said.message.role();
+    let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
+    let id = said.message.tool_call_id().unwrap_or_default();
+    let name = making.names.get(id.as_ref()).cloned();
+    match role {
+        Role::Assistant => {
+            let thoughts = thoughts(said, report);
+            changes.push(("reasoning", (!thoughts.is_empty()).then(|| array(thoughts))));
+            if json::member(said.body, "model").is_none() {
+                changes.extend(making.model.clone().map(|model| ("model", Some(model))));
+            }
+            for call in said.message.tool_calls() {
+                making.names.insert(call.id.to_string(), quoted(&call.name));
+            }
+        }
+        Role::Tool => changes.extend(name.map(|name| ("name", Some(name)))),
+        _ => {}
+    }
+    let changes: Vec<(&str, Option<&[u8]>)> = changes
+        .iter()
+        .map(|(name, raw)| (*name, raw.as_deref()))
+        .collect();
+    let body = json::with_members(said.body, &changes).map_or(Cow::Borrowed(said.body), Cow::Owned);
+    let bodies = [body];
+    let said = records::said(&bodies, NAME).into_iter().next()?;
+    let mut record = making.record(kind(role), said.body);
+    record.raw(
+        "message",
+        content(role, &gemini::parts(&said, true, false, report)),
+    );
+    if role == Role::Assistant {
+        add_figures(&mut record, &said, report);
+    }
+    if role == Role::Tool {
+        let is_error = said.metadata("is_error") == Some(b"true");
+        let mut result = ObjectBuilder::default();
+        result
+            .text("callId", &id)
+            .text("status", if is_error { "error" } else { "success" });
+        record.raw("toolCallResult", result.finish());
+    }
+    Some(record.finish())
+}
+
+/// The thoughts of a message in the words of the interface.
+fn thoughts(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let signs = ["signature", "encrypted_content", "data"];
+    let mut thoughts = Vec::new();
+    for part in said.reasoning() {
+        if json::member(part, "type") == Some(b"\"thought\"") {
+            thoughts.push(part.to_vec());
+            continue;
+        }
+        let is_signed = signs.iter().any(|name| json::member(part, name).is_some());
+        report.lose(Loss::Signature, u64::from(is_signed));
+        let text = json::member(part, "text").or(json::member(part, "thinking"));
+        match text.filter(|text| text.starts_with(b"\"")) {
+            Some(text) => {
+                let thought = wrapped("text", text);
+                let kind = Some(&b"\"thought\""[..]);
+                thoughts.push(json::with_members(&thought, &[("type", kind)]).unwrap_or(thought));
+            }
+            None => report.lose(Loss::Reasoning, 1),
+        }
+    }
+    thoughts
+}

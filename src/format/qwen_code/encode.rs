@@ -1,0 +1,104 @@
+//! Messages as records.
+
+use crate::format::gemini;
+use crate::format::gemini_cli;
+use crate::format::report::{Loss, Report};
+use crate::format::request::piece::{Said, array};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::Role;
+
+/// The kind of the record of a message.
+pub fn kind(role: Role) -> &'static str {
+    match role {
+        Role::Assistant => "assistant",
+        Role::Tool => "tool_result",
+        _ => "user",
+    }
+}
+
+/// The content of parts.
+pub fn content(role: Role, parts: &[Vec<u8>]) -> Vec<u8> {
+    let mut content = ObjectBuilder::default();
+    let role = if role == Role::Assistant { "model" } else { "user" };
+    content.text("role", role).raw("parts", array(parts));
+    content.finish()
+}
+
+/// The record of messages that were read from one, or an array of as many records as they were read from.
+pub fn records(messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    let first = messages.first()?;
+    let role = first.message.role();
+    let parts = messages
+        .iter()
+        .flat_map(|said| gemini::parts(said, true, true, report));
+    let mut parts: Vec<Vec<u8>> = parts.collect();
+    let lines = first
+        .noted("lines")
+        .and_then(|raw| json::elements(raw, Dialect::Strict));
+    let counts = lines.unwrap_or_default().into_iter();
+    let counts: Vec<usize> = counts
+        .filter_map(|raw| std::str::from_utf8(raw).ok()?.parse().ok())
+        .collect();
+    let mut records = Vec::new();
+    for nth in 0..counts.len().max(1) {
+        let is_last = nth + 1 >= counts.len();
+        let count = if is_last {
+            parts.len()
+        } else {
+            counts[nth].min(parts.len())
+        };
+        let own: Vec<Vec<u8>> = parts.drain(..count).collect();
+        let mut record = ObjectBuilder::default();
+        for (name, own) in [("uuid", "id"), ("timestamp", "timestamp")] {
+            if let Some(value) = json::member(first.body, own) {
+                record.raw(name, value);
+            }
+        }
+        record
+            .text("type", kind(role))
+            .raw("message", content(role, &own));
+        if is_last {
+            add_figures(&mut record, first, report);
+        }
+        records.push(record.finish());
+    }
+    match records.len() {
+        1 => records.pop(),
+        _ => Some(array(records)),
+    }
+}
+
+/// Adds the model and the figures of a reply.
+pub fn add_figures(record: &mut ObjectBuilder, said: &Said<'_>, report: &mut Report) {
+    if let Some(model) = json::member(said.body, "model") {
+        record.raw("model", model);
+    }
+    let Some(usage) = json::member(said.body, "usage") else {
+        return;
+    };
+    match metadata(usage) {
+        Some(usage) => drop(record.raw("usageMetadata", usage)),
+        None => report.lose(Loss::Usage, 1),
+    }
+}
+
+/// The figures of a usage in the words of the interface.
+fn metadata(usage: &[u8]) -> Option<Vec<u8>> {
+    if json::member(usage, "promptTokenCount").is_some() {
+        return Some(usage.to_vec());
+    }
+    let tokens = gemini_cli::tokens(usage)?;
+    let mut metadata = ObjectBuilder::default();
+    for (own, name) in [
+        ("input", "promptTokenCount"),
+        ("output", "candidatesTokenCount"),
+        ("cached", "cachedContentTokenCount"),
+        ("thoughts", "thoughtsTokenCount"),
+        ("total", "totalTokenCount"),
+    ] {
+        if let Some(figure) = json::member(&tokens, own) {
+            metadata.raw(name, figure);
+        }
+    }
+    Some(metadata.finish())
+}

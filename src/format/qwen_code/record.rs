@@ -1,0 +1,99 @@
+//! A record, and the messages of the records with one id.
+
+use super::NAME;
+use crate::format::gemini::{self, Calls};
+use crate::format::request::Api;
+use crate::format::request::draft::Draft;
+use crate::format::request::piece::{array, quoted};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::time;
+
+/// Records that the program writes for the user.
+const MADE: [&str; 3] = ["notification", "cron", "background_task_completed"];
+
+/// A member that is a text, unless it is empty.
+pub fn text(record: &[u8], name: &str) -> Option<String> {
+    let text = json::member_text(record, name)?.into_owned();
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// Whether a record is a message.
+pub fn message(record: &[u8]) -> Option<&[u8]> {
+    let kinds: [&[u8]; 3] = [b"\"user\"", b"\"assistant\"", b"\"tool_result\""];
+    let is_message = json::member(record, "type").is_some_and(|kind| kinds.contains(&kind));
+    json::member(record, "message").filter(|raw| is_message && raw.starts_with(b"{"))
+}
+
+/// Whether a record is about a file that the session made; it is never the last one of a session.
+pub fn is_artifact(record: &[u8]) -> bool {
+    text(record, "subtype").is_some_and(|kind| kind.starts_with("session_artifact_"))
+}
+
+/// The time of a record.
+pub fn time_of(record: &[u8]) -> Option<&[u8]> {
+    let raw = json::member(record, "timestamp")?;
+    json::text(raw).filter(|text| time::is_rfc3339(text)).map(|_| raw)
+}
+
+fn parts(record: &[u8]) -> Option<Vec<&[u8]>> {
+    json::elements(json::member(message(record)?, "parts")?, Dialect::Strict)
+}
+
+/// The native messages of records with one id; none of records that are not messages.
+pub fn drafts(records: &[&[u8]], calls: &mut Calls) -> Option<Vec<Draft>> {
+    let first = records.first()?;
+    let parts: Option<Vec<Vec<&[u8]>>> = records.iter().map(|record| parts(record)).collect();
+    let parts = parts?;
+    let is_model = json::member(first, "type") == Some(b"\"assistant\"");
+    let mut drafts = of_parts(if is_model { "model" } else { "user" }, &parts.concat(), calls);
+    let status = json::member(first, "toolCallResult").and_then(|result| text(result, "status"));
+    let is_failed = status.is_some_and(|status| status != "success");
+    let is_made = text(first, "subtype").is_some_and(|kind| MADE.contains(&kind.as_str()));
+    for draft in &mut drafts {
+        if let Some(time) = time_of(first) {
+            draft.set("timestamp", time);
+        }
+        if draft.role() == "user" && is_made {
+            draft.set("category", "\"context\"");
+        }
+        let body = draft.body_of(NAME);
+        let metadata = json::member(&body, "metadata").unwrap_or(b"{}");
+        if draft.role() == "tool" && is_failed && json::member(metadata, "is_error").is_none() {
+            draft.metadata("is_error", Some(b"true".to_vec()));
+        }
+    }
+    let last = |name, begin: u8| {
+        let mut values = records
+            .iter()
+            .rev()
+            .filter_map(|record| json::member(record, name));
+        values.find(|raw| raw.first() == Some(&begin))
+    };
+    let draft = drafts.first_mut()?;
+    for (own, name, begin) in [("model", "model", b'"'), ("usageMetadata", "usage", b'{')] {
+        if let Some(value) = last(own, begin) {
+            draft.raw(name, value);
+        }
+    }
+    if parts.len() > 1 {
+        let counts = parts.iter().map(|parts| parts.len().to_string().into_bytes());
+        draft.note("lines", Some(array(counts)));
+    }
+    Some(drafts)
+}
+
+/// The native messages of parts.
+fn of_parts(role: &str, parts: &[&[u8]], calls: &mut Calls) -> Vec<Draft> {
+    let mut content = ObjectBuilder::default();
+    content.raw("role", quoted(role)).raw("parts", array(parts));
+    of_content(&content.finish(), calls)
+}
+
+/// The native messages of a content of the interface.
+pub fn of_content(content: &[u8], calls: &mut Calls) -> Vec<Draft> {
+    let mut drafts = gemini::element(content, calls);
+    for draft in &mut drafts {
+        draft.move_notes(Api::Gemini, "members");
+    }
+    drafts
+}
