@@ -1,20 +1,28 @@
 //! Work on many things at once.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes below which one core is quick enough, and what each thread takes of memory is more than it is worth.
-const SMALL: usize = 6 << 20;
+const SMALL: usize = 1 << 18;
 
 /// Pieces for each core, so that one whose piece takes long does not keep the others waiting.
 const PIECES: usize = 4;
+
+/// How many things can be done at once.
+pub fn cores() -> usize {
+    static CORES: LazyLock<usize> =
+        LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
+    *CORES
+}
 
 /// Does something with each piece of `0..count`, on all cores where so many bytes of work are worth it. The results are in the order
 /// of the pieces; how many there are depends on the machine.
 pub fn by_pieces<R: Send>(count: usize, bytes: usize, each: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
     let threads = match bytes < SMALL {
         true => 1,
-        false => std::thread::available_parallelism().map_or(1, usize::from),
+        false => cores(),
     };
     if threads <= 1 || count < 2 {
         return vec![each(0..count)];

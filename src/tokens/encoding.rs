@@ -1,28 +1,35 @@
 //! Encodings whose vocabulary is public: byte pairs over the pieces of a pattern.
 
 use super::{merge, split, table};
-use crate::model::threads::in_parallel;
+use crate::model::threads::{cores, in_parallel};
 
 /// Bytes of a text that is counted on more than one core.
 const LONG: usize = 1 << 20;
 
-/// A text in parts of about so many bytes whose tokens are those of the whole. Each begins with a line: in no pattern does a piece
-/// reach from the only line break between two other characters into a word or number behind it.
+/// A text in parts of about so many bytes whose tokens are those of the whole.
 fn parts(text: &[u8], bytes: usize) -> Vec<&[u8]> {
     let mut parts = Vec::new();
     let mut rest = text;
-    let begins =
-        |three: &[u8]| three[0].is_ascii_graphic() && three[1] == b'\n' && three[2].is_ascii_alphanumeric();
-    while let Some(at) = rest
-        .get(bytes..)
-        .and_then(|behind| behind.windows(3).position(begins))
-    {
-        let (part, behind) = rest.split_at(bytes + at + 2);
+    while let Some(behind) = rest.get(bytes..) {
+        let length = bytes + first_lines(behind).0.len();
+        let (part, behind) = rest.split_at(length);
         parts.push(part);
         rest = behind;
     }
     parts.push(rest);
     parts
+}
+
+/// The beginning of a text whose tokens and those of the rest are those of the whole: up to a line. In no pattern does a piece
+/// reach from the only line break between two other characters into a word or number behind it.
+pub(super) fn first_lines(text: &[u8]) -> (&[u8], &[u8]) {
+    let begins = |at: &usize| {
+        at.checked_sub(1)
+            .is_some_and(|before| text[before].is_ascii_graphic())
+            && text.get(at + 1).is_some_and(u8::is_ascii_alphanumeric)
+    };
+    let end = memchr::memchr_iter(b'\n', text).find(begins);
+    text.split_at(end.map_or(text.len(), |at| at + 1))
 }
 
 /// An encoding of OpenAI's.
@@ -69,14 +76,14 @@ impl Encoding {
         if text.len() < LONG {
             return self.count_part(text.as_bytes());
         }
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let parts = parts(text.as_bytes(), LONG / 4);
-        in_parallel(threads, &parts, |part| self.count_part(part))
+        in_parallel(cores(), &parts, |part| self.count_part(part))
             .into_iter()
             .sum()
     }
 
-    fn count_part(self, text: &[u8]) -> u64 {
+    /// Tokens of a text, or of a part of one: on this core.
+    pub(super) fn count_part(self, text: &[u8]) -> u64 {
         match self {
             Encoding::O200k | Encoding::O200kHarmony => count(&table::O200K, split::o200k::end, text),
             Encoding::Cl100k => count(&table::CL100K, split::cl100k::end, text),

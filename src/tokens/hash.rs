@@ -10,7 +10,7 @@ const SPREAD: [u64; 3] = [
 
 /// The two halves of the product, folded onto each other.
 #[inline(always)]
-const fn fold(one: u64, other: u64) -> u64 {
+pub const fn fold(one: u64, other: u64) -> u64 {
     let product = one as u128 * other as u128;
     product as u64 ^ (product >> 64) as u64
 }

@@ -16,6 +16,7 @@ mod estimate;
 pub mod external;
 mod hash;
 mod image;
+mod lines;
 mod media;
 mod memo;
 mod merge;
@@ -27,6 +28,7 @@ mod table;
 pub mod usage;
 
 pub use counter::Counter;
+pub(crate) use lines::Lines;
 pub use models::window;
 
 use crate::error::Result;

@@ -75,6 +75,12 @@ impl Ladders {
             .map_or(0, |before| self.read.rungs[before].terms as usize)
     }
 
+    /// Reads the first term of one.
+    pub fn touch(&self, nth: usize) -> u32 {
+        let term = self.first_term(self.first_rung(nth));
+        self.read.terms.get(term).copied().unwrap_or(0)
+    }
+
     /// The gain of a rung over the one below.
     pub fn gain(&mut self, nth: usize, rung: usize) -> u128 {
         let rung = self.first_rung(nth) + rung;
@@ -134,12 +140,14 @@ pub fn read(work: &Work<'_>, options: &Options, maskable: &Candidates, free: &[u
         },
     );
     let (mut having, mut chosen) = (vec![0; count], vec![0u32; count]);
+    let terms = pieces.iter().skip(1).map(|(piece, _)| piece.terms.len()).sum();
     let mut pieces = pieces.into_iter();
     let mut count_terms = |read: &Read, said: &[u32]| {
         read.terms.iter().for_each(|term| having[*term as usize] += 1);
         said.iter().for_each(|term| chosen[*term as usize] += 1);
     };
     let (mut read, said) = pieces.next().unwrap_or_default();
+    read.terms.reserve_exact(terms);
     count_terms(&read, &said);
     for (piece, said) in pieces {
         count_terms(&piece, &said);

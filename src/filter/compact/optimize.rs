@@ -206,6 +206,10 @@ struct Climb<'l> {
 }
 
 impl Offers for Climb<'_> {
+    fn touch(&self, nth: usize) -> u32 {
+        self.ladders.touch(nth)
+    }
+
     /// The step from where a ladder stands that gains most for its tokens, of those that there is room for.
     fn offer(&mut self, nth: usize) -> Option<Offer> {
         let (ladder, rungs) = (self.ladders.get(nth), self.ladders.rungs(nth));

@@ -10,8 +10,11 @@ use super::target::{Target, part};
 use super::work::{Work, summary_cost};
 use crate::error::{Error, Kind, Result};
 use crate::filter::summarize::{self, Failure, Instructions, Rule, Source, Style};
+use crate::model::message::Role;
+use crate::model::summary::quoted;
 use crate::model::threads::{by_pieces, gathered};
 use crate::model::view::Item;
+use crate::tokens::Lines;
 use std::collections::HashSet;
 
 /// Tokens of a summary that is meant for a session without a budget (PenguiFlow's `summary_max_tokens`).
@@ -213,7 +216,9 @@ pub(in crate::filter) fn made(
         sources
     }));
     drop(days);
-    let count = |text: &str| work.counter.tokenizer().count(text);
+    // Drafts of the text have most of their lines in common.
+    let lines = Lines::of(work.counter.tokenizer());
+    let count = |text: &str| lines.count(text);
     // A further record begins a line; at the seams a tokenizer may need one more, which is made good below.
     let line = u64::from(stands.is_some());
     let mut budget = room.saturating_sub(summary_cost(work.counter, stands.unwrap_or_default()) + line);
@@ -235,7 +240,7 @@ pub(in crate::filter) fn made(
             Some(text) => format!("{text}\n{}", made.text),
             None => made.text,
         };
-        let tokens = summary_cost(work.counter, &content);
+        let tokens = lines.said(Role::System.name(), &quoted(&content));
         if tokens > room {
             budget = budget
                 .saturating_sub((tokens - room).max(1))

@@ -95,8 +95,10 @@ impl<'u> Choosing<'u> {
             },
             |piece, now| piece.terms.all.iter_mut().for_each(|term| *term = now(*term)),
         );
+        let terms = pieces.iter().skip(1).map(|piece| piece.terms.all.len()).sum();
         let mut pieces = pieces.into_iter();
         let mut all = pieces.next().unwrap_or_default();
+        all.terms.all.reserve_exact(terms);
         for piece in pieces {
             let before = all.terms.all.len() as u32;
             all.terms.all.extend_from_slice(&piece.terms.all);
@@ -267,6 +269,10 @@ impl Choice<'_, '_> {
 }
 
 impl Offers for Choice<'_, '_> {
+    fn touch(&self, unit: usize) -> u32 {
+        self.choosing.terms.touch(unit) ^ self.choosing.tokens[unit] ^ self.choosing.priors[unit] as u32
+    }
+
     /// What does not fit never will.
     fn offer(&mut self, unit: usize) -> Option<Offer> {
         let tokens = self.choosing.tokens(unit);
@@ -308,6 +314,11 @@ struct Lists {
 }
 
 impl Lists {
+    /// Reads the first of a list.
+    fn touch(&self, nth: usize) -> u32 {
+        self.all.get(self.range(nth).start).copied().unwrap_or(0)
+    }
+
     fn range(&self, nth: usize) -> Range<usize> {
         let start = nth.checked_sub(1).map_or(0, |before| self.ends[before]);
         start as usize..self.ends[nth] as usize

@@ -152,8 +152,25 @@ impl Words {
 
 /// Whole words: what lies between characters that are no letters, digits or underscores.
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_')
-        .filter(|word| !word.is_empty())
+    let mut at = 0;
+    // Of a character: whether it is part of a word, and its length.
+    let look = move |at: usize| match text.as_bytes().get(at) {
+        Some(byte) if byte.is_ascii() => Some((byte.is_ascii_alphanumeric() || *byte == b'_', 1)),
+        _ => text[at..]
+            .chars()
+            .next()
+            .map(|c| (c.is_alphanumeric(), c.len_utf8())),
+    };
+    std::iter::from_fn(move || {
+        while let Some((false, length)) = look(at) {
+            at += length;
+        }
+        let start = at;
+        while let Some((true, length)) = look(at) {
+            at += length;
+        }
+        (start < at).then(|| &text[start..at])
+    })
 }
 
 /// A capital and a lower-case letter behind a lower-case letter or comma and a space: a name, for sentences do

@@ -1,14 +1,18 @@
 //! The terms of many texts, as numbers: on all cores, and the same numbers on any machine.
 
 use super::numbers::Numbers;
-use super::terms::for_each_term;
+use super::terms::{Piece, for_each_piece};
 use crate::model::threads::by_pieces;
 use std::ops::Range;
 
 /// Reads terms.
 #[derive(Default)]
 pub struct Reader {
+    /// The terms.
     numbers: Numbers,
+    words: Numbers,
+    /// Of each word: the number of its term, and one; 0 of stop words.
+    meant: Vec<u32>,
     /// The thing that had a term last, and one.
     last: Vec<u32>,
 }
@@ -17,8 +21,8 @@ impl Reader {
     /// Adds the terms of a text of this thing that it has not had before, each once.
     pub fn read(&mut self, thing: usize, text: &str, found: &mut Vec<u32>) {
         let thing = thing as u32 + 1;
-        for_each_term(text, |term| {
-            let number = self.numbers.of(term);
+        for_each_piece(text, |piece| {
+            let Some(number) = self.number(piece) else { return };
             if self.last.len() <= number as usize {
                 self.last.push(0);
             }
@@ -27,6 +31,19 @@ impl Reader {
                 found.push(number);
             }
         });
+    }
+
+    /// The number of a term; none of a stop word. Of a word that comes again its term is known.
+    fn number(&mut self, piece: Piece<'_>) -> Option<u32> {
+        let Piece::Word(word) = piece else {
+            return piece.term().map(|term| self.numbers.of(term));
+        };
+        let word = self.words.of(word) as usize;
+        if word == self.meant.len() {
+            self.meant
+                .push(piece.term().map_or(0, |term| self.numbers.of(term) + 1));
+        }
+        self.meant[word].checked_sub(1)
     }
 }
 
@@ -58,6 +75,7 @@ pub fn read_all<T: Send>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::terms::for_each_term;
     use super::*;
 
     #[test]

@@ -24,12 +24,38 @@ pub fn terms(text: &str) -> Vec<String> {
 
 /// Hands the terms on one by one: most are known already to whoever counts them.
 pub fn for_each_term(text: &str, mut found: impl FnMut(&str)) {
+    for_each_piece(text, |piece| piece.term().into_iter().for_each(&mut found));
+}
+
+/// What a term is made of.
+#[derive(Clone, Copy)]
+pub(super) enum Piece<'t> {
+    /// A word in lower case.
+    Word(&'t str),
+    /// Characters of a script that writes no spaces.
+    Pair(&'t str),
+}
+
+impl<'t> Piece<'t> {
+    /// The term; none of a stop word.
+    pub fn term(self) -> Option<&'t str> {
+        match self {
+            Piece::Word(stretch) => word(stretch),
+            Piece::Pair(pair) => Some(pair),
+        }
+    }
+}
+
+type Found<'f> = &'f mut dyn FnMut(Piece<'_>);
+
+/// Hands on what terms are made of.
+pub(super) fn for_each_piece(text: &str, mut found: impl FnMut(Piece<'_>)) {
     let mut lower = String::new();
-    let mut ascii = |text: &str, found: &mut dyn FnMut(&str)| {
+    let mut ascii = |text: &str, found: Found<'_>| {
         lower.clear();
         lower.push_str(text);
         lower.make_ascii_lowercase();
-        for_each_ascii_term(&lower, found);
+        for_each_ascii_word(&lower, found);
     };
     if text.is_ascii() {
         return ascii(text, &mut found);
@@ -38,12 +64,12 @@ pub fn for_each_term(text: &str, mut found: impl FnMut(&str)) {
     for piece in text.split_ascii_whitespace() {
         match piece.is_ascii() {
             true => ascii(piece, &mut found),
-            false => for_each_folded_term(piece, &mut found),
+            false => for_each_folded_piece(piece, &mut found),
         }
     }
 }
 
-fn for_each_folded_term(text: &str, found: &mut dyn FnMut(&str)) {
+fn for_each_folded_piece(text: &str, found: Found<'_>) {
     let folded = text.nfkc().collect::<String>().to_lowercase();
     let mut run = String::new();
     let mut rest = folded.chars().peekable();
@@ -62,7 +88,7 @@ fn for_each_folded_term(text: &str, found: &mut dyn FnMut(&str)) {
 }
 
 /// Of a text that is ASCII and in lower case, as most is.
-fn for_each_ascii_term(text: &str, found: &mut dyn FnMut(&str)) {
+fn for_each_ascii_word(text: &str, found: Found<'_>) {
     let bytes = text.as_bytes();
     let belongs = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
     let mut at = 0;
@@ -87,14 +113,10 @@ fn for_each_ascii_term(text: &str, found: &mut dyn FnMut(&str)) {
             }
             joined.push_str(&text[rest..at]);
         }
-        let stretch = if joined.is_empty() {
-            &text[start..at]
-        } else {
-            &joined
-        };
-        if let Some(word) = word(stretch) {
-            found(word);
-        }
+        found(Piece::Word(match joined.is_empty() {
+            true => &text[start..at],
+            false => &joined,
+        }));
     }
 }
 
@@ -103,7 +125,7 @@ fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }
 
-fn end_of_run(run: &mut String, found: &mut dyn FnMut(&str)) {
+fn end_of_run(run: &mut String, found: Found<'_>) {
     let mut rest = run.as_str();
     while let Some(first) = rest.chars().next() {
         let unspaced = is_unspaced(first);
@@ -111,27 +133,23 @@ fn end_of_run(run: &mut String, found: &mut dyn FnMut(&str)) {
         let (stretch, after) = rest.split_at(end);
         match unspaced {
             true => pairs(stretch, found),
-            false => {
-                if let Some(word) = word(stretch) {
-                    found(word);
-                }
-            }
+            false => found(Piece::Word(stretch)),
         }
         rest = after;
     }
     run.clear();
 }
 
-fn pairs(stretch: &str, found: &mut dyn FnMut(&str)) {
+fn pairs(stretch: &str, found: Found<'_>) {
     let starts = || stretch.char_indices().map(|(at, _)| at).chain([stretch.len()]);
     let ends = starts().skip(2);
     let mut any = false;
     for (start, end) in starts().zip(ends) {
-        found(&stretch[start..end]);
+        found(Piece::Pair(&stretch[start..end]));
         any = true;
     }
     if !any {
-        found(stretch);
+        found(Piece::Pair(stretch));
     }
 }
 

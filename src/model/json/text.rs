@@ -14,20 +14,25 @@ pub fn text(value: &[u8]) -> Option<Cow<'_, str>> {
 /// Decodes the escapes of a string's inside.
 pub fn unescape(inner: &[u8]) -> Cow<'_, str> {
     let Some(first) = memchr::memchr(b'\\', inner) else {
-        return String::from_utf8_lossy(inner);
+        return lossy(inner);
     };
     let mut out = String::with_capacity(inner.len());
     let mut rest = inner;
     let mut next = Some(first);
     while let Some(at) = next {
-        out.push_str(&String::from_utf8_lossy(&rest[..at]));
+        out.push_str(&lossy(&rest[..at]));
         let (decoded, length) = escape(&rest[at..]);
         out.push(decoded);
         rest = &rest[at + length..];
         next = memchr::memchr(b'\\', rest);
     }
-    out.push_str(&String::from_utf8_lossy(rest));
+    out.push_str(&lossy(rest));
     Cow::Owned(out)
+}
+
+/// Text that is UTF-8 as a rule, which is found out faster than where it is not.
+fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 /// The character an escape stands for and the escape's length in bytes.

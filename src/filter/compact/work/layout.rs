@@ -64,10 +64,10 @@ impl<'s> Work<'s> {
             if self.items[at].atom.is_none() {
                 continue;
             }
-            let message = self.view.items[at].message(self.session);
+            let message = || self.view.items[at].message(self.session);
             if traits.calls {
                 last.clear();
-                let calls = message
+                let calls = message()
                     .and_then(|message| message.tool_calls)
                     .and_then(|raw| json::elements(raw, Dialect::Strict));
                 for (nth, raw) in calls.unwrap_or_default().into_iter().enumerate() {
@@ -79,7 +79,7 @@ impl<'s> Work<'s> {
                 }
                 last.reverse();
             } else if traits.role == Role::Tool {
-                let id = message.and_then(|message| Some(message.tool_call_id()?.into_owned()));
+                let id = message().and_then(|message| Some(message.tool_call_id()?.into_owned()));
                 let owner = match id.filter(|id| !id.is_empty()) {
                     Some(id) => open.get_mut(&id).and_then(|calls| match calls.len() {
                         0 | 1 => calls.last().copied(),
@@ -162,9 +162,9 @@ impl<'s> Work<'s> {
     /// Whether an item is a digest, put in here or read from a stream.
     fn is_record(&self, at: usize) -> bool {
         let is_user = |traits: &Traits| traits.role == Role::User && traits.category == Category::Context;
-        let message = self.view.items[at].message(self.session);
         self.items[at].traits.as_ref().is_some_and(is_user)
-            && message
+            && self.view.items[at]
+                .message(self.session)
                 .and_then(|message| json::member(message.metadata?, "convo"))
                 .is_some_and(|own| json::member(own, "digest").is_some())
     }

@@ -359,7 +359,9 @@ pub fn read(body: &[u8]) -> Option<Message<'_>> {
 
 /// What a summary of this text costs in a context.
 pub fn summary_cost(counter: Counter, text: &str) -> u64 {
-    read(&summary::message(text, None)).map_or(0, |message| counter.message(&message))
+    counter
+        .tokenizer()
+        .said(Role::System.name(), &summary::quoted(text))
 }
 
 /// The part of that which is the text's own: its tokens, and those of what keeps it from ending its frame.

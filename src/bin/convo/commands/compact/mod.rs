@@ -42,6 +42,8 @@ const COLUMNS: [Column; 5] = [
 ///
 /// Without strategy options, all strategies are used (--optimize). With strategy options, only those are used, in the
 /// order of --tiered.
+// -h is one screen: what sets the budget, what must stay, where the result goes, and the options of every command. What shapes the
+// result (--for, --pin-rules, --handoff, --keep-prefix, ...) has good defaults and is in --help, with its explanation.
 #[derive(Args, Debug)]
 #[command(mut_arg("if_due", |option| option.hide_short_help(true)))]
 #[command(mut_arg("when", |option| option.hide_short_help(false)))]

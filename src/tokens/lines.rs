@@ -1,0 +1,116 @@
+//! Counts of texts that have most of their lines in common, as the drafts of a summary: each line is counted once.
+
+use super::encoding::{Encoding, first_lines};
+use super::hash::fold;
+use super::{Tokenizer, Way};
+use crate::model::threads::over_cores;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::RwLock;
+
+/// Counts texts by their lines.
+pub struct Lines {
+    tokenizer: Tokenizer,
+    /// The counts of lines, by their hashes.
+    known: RwLock<HashMap<[u64; 2], u64>>,
+    /// Random in each run, so that nobody can prepare lines with the same hash.
+    seeds: [u64; 2],
+}
+
+impl Lines {
+    /// No line is known.
+    pub fn of(tokenizer: Tokenizer) -> Lines {
+        let random = RandomState::new();
+        Lines {
+            tokenizer,
+            known: RwLock::default(),
+            seeds: [0, 1].map(|nth: u64| random.hash_one(nth)),
+        }
+    }
+
+    /// Tokens of a text.
+    pub fn count(&self, text: &str) -> u64 {
+        match self.tokenizer.0 {
+            Way::Encoding(encoding) => self.count_lines(encoding, text),
+            Way::Estimate(_) | Way::External(_) => self.tokenizer.count(text),
+        }
+    }
+
+    /// Tokens of a text that stands in a context as a message.
+    pub fn said(&self, role: &str, text: &str) -> u64 {
+        match self.tokenizer.0 {
+            Way::Encoding(_) => self.tokenizer.said(role, "") + self.count(text),
+            Way::Estimate(_) | Way::External(_) => self.tokenizer.said(role, text),
+        }
+    }
+
+    fn count_lines(&self, encoding: Encoding, text: &str) -> u64 {
+        let (first, rest) = first_lines(text.as_bytes());
+        let known = self.known.try_write().ok().filter(|_| !rest.is_empty());
+        // What somebody else counts at the same time is another text.
+        let Some(mut known) = known else {
+            return encoding.count(text);
+        };
+        let (mut tokens, mut new) = (0, Vec::new());
+        let (mut line, mut rest) = (first, rest);
+        while !line.is_empty() {
+            let key = self.key(line);
+            match known.get(&key) {
+                Some(count) => tokens += count,
+                None => new.push((key, line)),
+            }
+            (line, rest) = first_lines(rest);
+        }
+        let bytes = new.iter().map(|(_, line)| line.len()).sum();
+        let counts = over_cores(new.len(), bytes, |nth| encoding.count_part(new[nth].1));
+        for ((key, _), count) in new.into_iter().zip(counts) {
+            tokens += count;
+            known.insert(key, count);
+        }
+        tokens
+    }
+
+    /// Two hashes of a line.
+    fn key(&self, line: &[u8]) -> [u64; 2] {
+        let [mut one, mut other] = self.seeds.map(|seed| seed ^ line.len() as u64);
+        let mut take = |word: u64| {
+            one = fold(one ^ word, 0xa076_1d64_78bd_642f);
+            other = fold(other ^ word, 0xe703_7ed1_a0b4_28db);
+        };
+        let (words, rest) = line.as_chunks::<8>();
+        words.iter().for_each(|word| take(u64::from_le_bytes(*word)));
+        take(rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+        [one, other]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn texts_with_lines_in_common_have_as_many_tokens_as_alone(
+            texts in prop::collection::vec(prop::collection::vec(
+                prop::sample::select(&["user: yes.", "a", "", " b", "1", "day 3:", "  x\r", "(c", "\u{e9}t\u{e9}"][..]), 0..6), 1..6),
+        ) {
+            for tokenizer in Tokenizer::all() {
+                let lines = Lines::of(tokenizer);
+                for text in texts.iter().map(|text| text.join("\n")) {
+                    prop_assert_eq!(lines.count(&text), tokenizer.count(&text), "{} of {:?}", tokenizer.name(), &text);
+                    prop_assert_eq!(lines.said("user", &text), tokenizer.said("user", &text), "{} of {:?}", tokenizer.name(), text);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_is_counted_once() {
+        let lines = Lines::of(Tokenizer::DEFAULT);
+        lines.count("user: one.\nuser: two.\n");
+        lines.count("2026-03-02:\nuser: two.\nuser: one.\n");
+        // The last line of the first text, its break included, comes again.
+        assert_eq!(lines.known.read().map(|known| known.len()).ok(), Some(3));
+    }
+}
