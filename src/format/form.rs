@@ -5,6 +5,7 @@ use super::keyed::Keyed;
 use super::report::{Loss, Report};
 use super::request::api::Api;
 use super::sessions::{Input, SessionReader};
+use super::slim::part::Slimming;
 use crate::error::{Error, Result};
 use crate::model::key;
 use crate::model::session::Session;
@@ -92,6 +93,8 @@ pub struct Form {
     pub loses: &'static [Loss],
     /// The form of the model of a whole session, which it has a place for.
     pub model: Option<&'static str>,
+    /// What can be removed of a file without harm to resuming; none if it is not slimmed.
+    pub slims: Option<Slimming>,
     /// How its lines are known where they have ids and name the line before them.
     pub keyed: Option<Keyed>,
     /// What else is worth knowing of reading and writing it, in a few words.
@@ -116,6 +119,7 @@ impl Form {
         refuses: None,
         loses: &[],
         model: None,
+        slims: None,
         keyed: None,
         note: "",
     };

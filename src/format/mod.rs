@@ -77,6 +77,7 @@ pub mod report;
 pub mod request;
 mod sessions;
 mod sharegpt;
+pub mod slim;
 mod sts;
 mod table;
 #[cfg(test)]

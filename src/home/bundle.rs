@@ -2,7 +2,7 @@
 
 use super::files::{Files, matching};
 use super::opencode;
-use super::places::Home;
+use super::places::{Home, is_absent, reason};
 use super::sidecars::{Found, orphans};
 use super::table::Kind;
 use std::collections::BTreeMap;
@@ -83,7 +83,8 @@ impl Home {
             let mut found = Found::default();
             match std::fs::metadata(&transcript.path) {
                 Ok(about) => add(Some(id), "transcript", vec![(transcript.path.clone(), about)]),
-                Err(_) => found.add(&transcript.path, 0),
+                Err(error) if is_absent(&error) => {}
+                Err(error) => problems.push((transcript.path.clone(), reason(&error))),
             }
             opencode::records(self, own)
                 .iter()

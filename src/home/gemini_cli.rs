@@ -40,7 +40,8 @@ pub fn project(transcript: &Path, known: &dyn Fn() -> Vec<String>) -> Option<Str
     known().into_iter().find(|project| sha256(project) == name)
 }
 
-fn sha256(text: &str) -> String {
+/// The name of the directory of a project without a name of its own.
+pub fn sha256(text: &str) -> String {
     use sha2::Digest;
     use std::fmt::Write;
     let mut hex = String::with_capacity(64);

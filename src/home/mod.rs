@@ -16,6 +16,7 @@ mod index;
 mod name;
 mod opencode;
 mod places;
+pub mod relocation;
 mod retention;
 mod running;
 mod settings;

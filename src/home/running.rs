@@ -3,6 +3,8 @@
 use super::claude_code;
 use super::files::Transcript;
 use super::places::Home;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// A file that changed this recently may be changing still.
@@ -13,6 +15,8 @@ const RECENT: Duration = Duration::from_secs(120);
 pub enum Mark {
     /// A process that lives.
     Process,
+    /// A lock that a process holds.
+    Lock,
     /// A change a short time ago.
     Recent,
 }
@@ -22,6 +26,7 @@ impl Mark {
     pub const fn name(self) -> &'static str {
         match self {
             Mark::Process => "a living process",
+            Mark::Lock => "a lock that its program holds",
             Mark::Recent => "a change in the last 2 minutes",
         }
     }
@@ -31,6 +36,8 @@ impl Mark {
 #[derive(Debug)]
 pub struct Running {
     now: SystemTime,
+    /// The directory of locks, named by sessions.
+    locks: Option<PathBuf>,
     /// Sessions and working directories of living processes.
     marks: Vec<(Option<String>, Option<String>)>,
 }
@@ -43,8 +50,10 @@ impl Running {
             _ => Vec::new(),
         };
         let living = marks.into_iter().filter(|(pid, ..)| is_alive(*pid));
+        let locks = (home.program.name == "codex").then(|| home.root.join("thread-writer-locks"));
         Running {
             now,
+            locks,
             marks: living
                 .map(|(_, session, directory)| (session, directory))
                 .collect(),
@@ -60,6 +69,13 @@ impl Running {
         if is_marked {
             return Some(Mark::Process);
         }
+        if self
+            .locks
+            .as_ref()
+            .is_some_and(|locks| is_locked(&locks.join(format!("{id}.lock"))))
+        {
+            return Some(Mark::Lock);
+        }
         let age = self.now.duration_since(transcript.modified);
         age.is_ok_and(|age| age < RECENT).then_some(Mark::Recent)
     }
@@ -74,4 +90,17 @@ fn is_alive(pid: i32) -> bool {
         rustix::process::test_kill_process(pid),
         Err(rustix::io::Errno::SRCH)
     )
+}
+
+/// Whether a process holds a lock of a file, as far as the system tells.
+fn is_locked(path: &Path) -> bool {
+    let Ok(about) = std::fs::symlink_metadata(path) else {
+        return false;
+    };
+    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    let inode = format!(":{}", about.ino());
+    // The device is not compared: some file systems give others here.
+    locks
+        .lines()
+        .any(|line| line.split_whitespace().any(|word| word.ends_with(&inode)))
 }

@@ -4,7 +4,10 @@ use super::directory::{Directory, FILE_MODE, Facts};
 use super::lock::{Lock, lock};
 use super::mark;
 use super::naming::failed;
-pub use super::naming::{folder, link_new, move_new, rename_new, sync_below, sync_directory, unlink};
+pub use super::naming::{
+    folder, link_new, move_new, put, remove_empty, rename_free, rename_new, sync_below, sync_directory,
+    unlink,
+};
 use crate::error::{Error, Kind, Result};
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 use rustix::io::Errno;

@@ -27,6 +27,7 @@ mod alias;
 mod append;
 mod atomic;
 mod boundary;
+pub mod changes;
 mod checkpoint;
 pub mod copies;
 mod counted;
@@ -72,7 +73,7 @@ pub use names::Entry;
 pub use overviews::{Overviewed, Reading};
 pub use reader::LogReader;
 pub use redact::{Redacted, Redaction};
-pub use rewrite::{Rewrite, remove_file, rename_new, settle_file, write_atomically};
+pub use rewrite::{Rewrite, refuse_writers, remove_file, rename_new, settle_file, write_atomically};
 pub use sessions::{EXACTLY, Sessions};
 pub use stage::{Batch, Staged};
 

@@ -78,6 +78,23 @@ pub fn rename_new(from: &Directory, old: &str, to: &Directory, new: impl AsRef<O
     }
 }
 
+/// Gives a file or directory another name that nobody has; whether it did. Where a file system cannot refuse a name that
+/// is taken, it is looked at before.
+pub fn rename_free(from: &Directory, old: &OsStr, to: &Directory, new: &OsStr) -> Result<bool> {
+    let renamed = match fs::renameat_with(from, old.as_bytes(), to, new.as_bytes(), RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => match to.facts(new)? {
+            Some(_) => Err(Errno::EXIST),
+            None => fs::renameat(from, old.as_bytes(), to, new.as_bytes()),
+        },
+        renamed => renamed,
+    };
+    match renamed {
+        Ok(()) => Ok(true),
+        Err(Errno::EXIST) => Ok(false),
+        Err(errno) => Err(failed(to.shown(new), errno)),
+    }
+}
+
 /// Gives a file another name in its folder, in place of the file that had it.
 pub fn put(directory: &Directory, old: &str, new: &OsStr) -> Result<()> {
     fs::renameat(directory, old, directory, new.as_bytes())
@@ -130,6 +147,14 @@ pub fn unlink(directory: &Directory, name: impl AsRef<OsStr>) -> Result<bool> {
     match fs::unlinkat(directory, name.as_bytes(), AtFlags::empty()) {
         Ok(()) => Ok(true),
         Err(Errno::NOENT) => Ok(false),
+        Err(errno) => Err(failed(directory.shown(name), errno)),
+    }
+}
+
+/// Removes a directory that is empty; one that is not, or is missing, is left as it is. The caller syncs.
+pub fn remove_empty(directory: &Directory, name: &OsStr) -> Result<()> {
+    match fs::unlinkat(directory, name.as_bytes(), AtFlags::REMOVEDIR) {
+        Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
         Err(errno) => Err(failed(directory.shown(name), errno)),
     }
 }

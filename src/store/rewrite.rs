@@ -30,6 +30,8 @@ pub struct Rewrite {
     pub read: Option<Facts>,
     /// Refuse a file that exists.
     pub is_new: bool,
+    /// Keep the time of its last change.
+    pub keep_time: bool,
     /// Whether lines that another program appends meanwhile can simply follow the new content.
     pub lines: bool,
     /// How long to wait for the lock.
@@ -44,6 +46,7 @@ impl Default for Rewrite {
             force: false,
             read: None,
             is_new: false,
+            keep_time: false,
             lines: false,
             lock_timeout: super::LOCK_TIMEOUT,
         }
@@ -89,6 +92,9 @@ pub fn write_atomically(
     drop(writer);
     if let Some((_, facts)) = &old {
         dress(&temporary.file, facts, path, options.force)?;
+        if options.keep_time {
+            atomic::mark_older(&temporary.file, facts.modified_at()).map_err(failed)?;
+        }
     }
     temporary.file.sync_all().map_err(failed)?;
     let Some((old, facts)) = old else {
@@ -183,7 +189,10 @@ pub(super) fn replace_log(
 }
 
 /// Refuses a file that another program has open for writing: what it writes later would be lost.
-pub(super) fn refuse_writers(file: &File, shown: &str) -> Result<()> {
+///
+/// # Errors
+/// [`Kind::Locked`] with the process, as far as the system tells.
+pub fn refuse_writers(file: &File, shown: &str) -> Result<()> {
     let Writers::Some(processes) = lease::writers(file) else {
         return Ok(());
     };

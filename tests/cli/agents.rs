@@ -1,7 +1,7 @@
 //! `agents`, `list --agents`, `search` over homes and names of sessions in homes: each test makes the homes that it needs.
 
 mod names;
-mod truth;
+pub mod truth;
 
 use crate::env::{Env, Run};
 use std::os::unix::ffi::OsStrExt;
@@ -91,7 +91,7 @@ fn rows(run: &Run) -> Vec<Vec<String>> {
 }
 
 /// Every file and directory of the homes, with its time and size.
-fn state(env: &Env) -> Vec<(PathBuf, SystemTime, u64)> {
+pub fn state(env: &Env) -> Vec<(PathBuf, SystemTime, u64)> {
     let mut found = Vec::new();
     let mut folders = vec![home(env)];
     while let Some(folder) = folders.pop() {

@@ -336,6 +336,50 @@ fn a_deleted_session_is_given_back() {
 }
 
 #[test]
+fn a_deleted_session_is_read_from_the_archive() {
+    let env = homes();
+    let name = &format!("claude:{FIRST}");
+    let shown = env.run(&["cat", name]).fine().out().to_string();
+    assert_eq!(env.run(&["archive", "-q"]).status, 0);
+    let searched = |status: i32| env.run(&["search", "-l", "holds the lease"]).status(status);
+    assert_eq!(searched(0).out(), format!("claude-code:{FIRST}\n"), "once");
+    std::fs::remove_dir_all(home(&env).join(".claude/projects")).unwrap();
+    std::fs::create_dir(home(&env).join(".claude/projects")).unwrap();
+    let run = env
+        .run(&["cat", "claude:5d1f0a4e-0000-4000-8000-000000000001"])
+        .status(0);
+    assert_eq!(run.out(), shown);
+    assert_eq!(
+        run.stderr
+            .matches("deleted by its program; read from the archive")
+            .count(),
+        1,
+        "{run}"
+    );
+    assert_eq!(searched(0).out(), format!("claude-code:{FIRST}\n"));
+    assert_eq!(
+        env.run(&["search", "-l", "--program", "pi", "holds the lease"])
+            .status,
+        1
+    );
+    let kept = tree(&env.root().join("data/convo-archive"));
+    for arguments in [
+        &["truncate", "-i", "--keep-last", "1"][..],
+        &["slim", "-i"],
+        &["redact", "-i"],
+    ] {
+        let run = env.run(&[arguments, &[name]].concat()).status(77);
+        assert!(
+            run.stderr.contains("a copy in the archive is never changed"),
+            "{run}"
+        );
+    }
+    assert_eq!(tree(&env.root().join("data/convo-archive")), kept);
+    let run = env.run(&["show", "claude:0000"]).status(66);
+    assert!(run.stderr.contains("no such session"), "{run}");
+}
+
+#[test]
 fn a_session_is_not_given_back_over_another_or_a_running_one() {
     let env = homes();
     let path = format!("{FOLDER}/{FIRST}.jsonl");

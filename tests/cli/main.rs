@@ -81,6 +81,7 @@ mod promote;
 mod readme;
 mod redact;
 mod regression;
+mod relocate;
 mod remove;
 mod renamed;
 mod restore;
@@ -94,6 +95,7 @@ mod search;
 mod select;
 mod sessions;
 mod show;
+mod slim;
 mod split;
 #[cfg(feature = "sqlite")]
 mod sqlite;

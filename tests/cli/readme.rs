@@ -111,6 +111,22 @@ fn shell(page: &Page, block: &Block) {
     run(&mut part);
 }
 
+/// The commands of a crontab, of a unit of systemd or of a workflow.
+fn commands(block: &Block) -> Vec<String> {
+    let command = |line: &String| match block.tag.as_str() {
+        "crontab" => {
+            let fields = line.split_whitespace().take(5).collect::<Vec<_>>();
+            let after = fields.iter().fold(line.as_str(), |rest, field| {
+                rest.trim_start().strip_prefix(field).unwrap()
+            });
+            Some(after.trim().to_string())
+        }
+        "ini" => line.strip_prefix("ExecStart=").map(str::to_string),
+        _ => line.trim_start().strip_prefix("run: ").map(str::to_string),
+    };
+    block.text.iter().filter_map(command).collect()
+}
+
 /// Runs a block of commands, each after `$ `, and returns the block with their actual output.
 fn console(page: &Page, block: &Block) -> String {
     let mut actual = String::new();
@@ -163,6 +179,10 @@ fn run_page(name: &str) {
         match block.tag.as_str() {
             "sh" if has_requirements(&page, &block) => shell(&page, &block),
             "sh" => continue,
+            "crontab" | "ini" | "yaml" => {
+                block.text = commands(&block);
+                shell(&page, &block);
+            }
             "console" => {
                 let written = block
                     .text

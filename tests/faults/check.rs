@@ -173,7 +173,9 @@ impl Golden {
                     Some(path) => wrong(&format!("{path} is neither old nor the beginning of the new one")),
                 }
             }
-            Between::Files | Between::Each => {
+            // The run that follows finishes it: see `repeats`.
+            Between::Parts => Ok(Found::Between(0)),
+            Between::Files | Between::Each | Between::Copied => {
                 let mut paths = now
                     .files
                     .keys()
@@ -296,6 +298,11 @@ impl Golden {
             {
                 Ok(())
             }
+            (74 | 75 | 77, Found::Between(_))
+                if self.operation.between == Between::Copied && self.is_copied(now) =>
+            {
+                Ok(())
+            }
             (74 | 75, Found::Between(count)) if self.operation.between == Between::Lines => {
                 let told = outcome.stderr.contains(&format!("acknowledged {count}\n"));
                 if told || mute {
@@ -312,6 +319,14 @@ impl Golden {
                 self.difference(now)
             )),
         }
+    }
+
+    /// Whether only the archive has more than before.
+    fn is_copied(&self, now: &State) -> bool {
+        let is_old = |(path, bytes): (&String, &Vec<u8>)| {
+            path.starts_with("data/convo-archive/") || self.old.files.get(path) == Some(bytes)
+        };
+        now.files.iter().all(is_old) && self.old.files.keys().all(|path| now.files.contains_key(path))
     }
 
     /// Each row of a report of files is true.
@@ -386,7 +401,9 @@ impl Golden {
             None => place.fed(self.operation.arguments, self.operation.input.as_bytes()),
         };
         let now = place.state();
-        let done = found != Found::Old;
+        // What is committed may not be begun.
+        let is_parts = self.operation.between == Between::Parts;
+        let done = found != Found::Old || is_parts;
         let told = found == Found::Torn && outcome.status == 65;
         let ended = outcome.status == self.operation.status;
         if !(ended || told || done && self.operation.again.contains(&outcome.status)) {
@@ -404,12 +421,12 @@ impl Golden {
         }
         // A stream that is sent again is another one.
         let goes_on = match self.operation.between {
-            Between::Files | Between::Each => true,
+            Between::Files | Between::Each | Between::Copied | Between::Parts => true,
             Between::Steps => self.operation.input.is_empty(),
             _ => false,
         };
         let finishes = found == Found::Old || matches!(found, Found::Between(_)) && goes_on;
-        if !ended || !finishes {
+        if !(ended || is_parts) || !finishes {
             return Ok(());
         }
         if now.files != self.new.files {

@@ -34,12 +34,38 @@ fn claude(place: &Place) {
     place.write("home/.claude/history.jsonl", "{\"project\":\"/src/api\"}\n");
 }
 
+/// The session after its project moved to `/usr`, which every machine has.
+const MOVED: &str = "home/.claude/projects/-usr/5d1f0a4e-0000-4000-8000-000000000001.jsonl";
+
+/// Sessions of two programs in one project.
+fn moved(place: &Place) {
+    claude(place);
+    place.write(
+        "home/.pi/agent/sessions/--src-api--/t_p.jsonl",
+        "{\"type\":\"session\",\"version\":3,\"id\":\"p\",\"cwd\":\"/src/api\"}\n",
+    );
+    place.write(
+        "home/.gemini/projects.json",
+        "{\"projects\":{\"/src/api\":\"api\"}}\n",
+    );
+}
+
 fn archives(place: &Place) {
     place.sets_up(&["archive", "--to", "kept", "-q"]);
 }
 
 fn document(messages: &str) -> String {
     format!("{{\"history\":[{{\"role\":\"user\",\"content\":\"Weather?\"}}{messages}]}}\n")
+}
+
+/// Lines of progress.
+fn ticks() -> String {
+    "{\"type\":\"progress\",\"uuid\":\"p1\",\"parentUuid\":\"u3\",\"sessionId\":\"5d1f0a4e-0000-4000-8000-000000000001\",\"data\":\"tick\"}\n".to_string()
+}
+
+fn details(place: &Place) {
+    claude(place);
+    place.write(SESSION, lines(3) + &ticks());
 }
 
 pub const HOMES: &[Operation] = &[
@@ -166,6 +192,59 @@ pub const HOMES: &[Operation] = &[
         between: Between::Steps,
         brings: ("home/.continue/sessions/sessions.json", "0198d7c2"),
         again: &[73],
+        ..BASE
+    },
+    Operation {
+        name: "slim -i",
+        prepare: details,
+        arguments: &["slim", "-i", "claude:5d1f0a4e"],
+        session: None,
+        between: Between::Copied,
+        brings: (SESSION, "text 3"),
+        ..BASE
+    },
+    Operation {
+        name: "slim -i with a backup",
+        prepare: |place| place.write("work/s.jsonl", lines(3) + &ticks()),
+        arguments: &["slim", "-i=.bak", "s.jsonl"],
+        session: None,
+        between: Between::Files,
+        brings: ("work/s.jsonl.bak", "tick"),
+        again: &[73],
+        ..BASE
+    },
+    Operation {
+        name: "slim --undo",
+        prepare: |place| {
+            details(place);
+            place.sets_up(&["slim", "-i", "claude:5d1f0a4e"]);
+        },
+        arguments: &["slim", "--undo", "claude:5d1f0a4e"],
+        session: None,
+        brings: (SESSION, "tick"),
+        ..BASE
+    },
+    Operation {
+        name: "relocate",
+        prepare: moved,
+        arguments: &["relocate", "/src/api", "/usr"],
+        session: None,
+        between: Between::Parts,
+        brings: (MOVED, "\"cwd\":\"/usr\""),
+        again: &[1],
+        ..BASE
+    },
+    Operation {
+        name: "relocate --undo",
+        prepare: |place| {
+            moved(place);
+            place.sets_up(&["relocate", "/src/api", "/usr"]);
+        },
+        arguments: &["relocate", "--undo"],
+        session: None,
+        between: Between::Parts,
+        brings: (SESSION, "\"cwd\":\"/src/api\""),
+        again: &[1],
         ..BASE
     },
 ];

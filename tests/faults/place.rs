@@ -47,7 +47,7 @@ pub struct Outcome {
 }
 
 /// The directories of a place that count.
-pub const PARTS: [&str; 3] = ["store", "work", "home"];
+pub const PARTS: [&str; 4] = ["store", "work", "home", "data"];
 
 pub struct Place {
     root: PathBuf,

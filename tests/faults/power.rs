@@ -76,8 +76,9 @@ pub fn run(faults: &Faults, tally: &Tally) {
         let right = model == flat(&place);
         assert!(
             right,
-            "{}: the model is not what the disk has",
-            golden.operation.name
+            "{}: the model is not what the disk has: {:?}",
+            golden.operation.name,
+            differing(&model, &flat(&place))
         );
     });
 }
@@ -214,6 +215,15 @@ fn flat(place: &Place) -> Files {
         (path, bytes)
     });
     state.files.into_iter().chain(hidden).collect()
+}
+
+/// The paths whose bytes differ.
+fn differing<'f>(one: &'f Files, other: &'f Files) -> Vec<&'f String> {
+    let is_other = |path: &&String| one.get(*path) != other.get(*path);
+    let mut paths: Vec<&String> = one.keys().chain(other.keys()).filter(is_other).collect();
+    paths.sort();
+    paths.dedup();
+    paths
 }
 
 fn shown(call: &Call) -> String {

@@ -36,6 +36,10 @@ pub enum Between {
     Files,
     /// The same, and a failure tells of each file in its report.
     Each,
+    /// Anything, if the same again finishes it: it was committed, or nothing of it is there.
+    Parts,
+    /// The same as [`Between::Files`], but a failure may have made copies in the archive.
+    Copied,
     /// The file that is brought is old or new, at its end torn as a log; what stands beside it is behind it at most.
     Books,
     /// Anything that shows the same, or already what it is to show, and has every line.

@@ -44,7 +44,7 @@ pub struct Context {
     colors: Option<BTreeMap<String, String>>,
     store: OnceLock<Store>,
     /// Files of running sessions that operands named.
-    running: RwLock<Vec<(PathBuf, Mark)>>,
+    running: RwLock<Vec<(PathBuf, Option<Mark>)>>,
 }
 
 impl Context {
@@ -185,9 +185,9 @@ impl Context {
         let Some(meant) = names::resolve(self, operand)? else {
             return Ok(input);
         };
-        if let Some(mark) = meant.mark {
+        if meant.mark.is_some() || meant.is_archived {
             let mut running = self.running.write().unwrap_or_else(PoisonError::into_inner);
-            running.push((meant.path.clone(), mark));
+            running.push((meant.path.clone(), meant.mark));
         }
         Ok(Input::Path(meant.path))
     }
@@ -213,16 +213,21 @@ impl Context {
         }
     }
 
-    /// Refuses to change a file of a home whose session is running; `force` changes one that only changed just now.
+    /// Refuses to change a file of a home whose session is running, and copies in the archive; `force` changes one that
+    /// only changed just now.
     pub fn refuse_running(&self, path: &Path, force: bool) -> Result<()> {
         let running = self.running.read().unwrap_or_else(PoisonError::into_inner);
         let mark = running
             .iter()
             .find(|(known, _)| known == path)
             .map(|(_, mark)| *mark);
-        match mark.filter(|mark| *mark == Mark::Process || !force) {
+        match mark.filter(|mark| *mark != Some(Mark::Recent) || !force) {
             None => Ok(()),
-            Some(mark) => {
+            Some(None) => {
+                let error = Error::new(Kind::Unsafe, "a copy in the archive is never changed");
+                Err(named(error, &path_name(path)).hint("put it back first: convo archive --give-back NAME"))
+            }
+            Some(Some(mark)) => {
                 let error = Error::new(Kind::Locked, format!("session is running: {}", mark.name()));
                 Err(named(error, &path_name(path)).hint("end the program, or print the result without -i"))
             }

@@ -30,6 +30,7 @@ mod patch;
 mod record;
 mod session;
 mod shell;
+mod slim;
 #[cfg(test)]
 mod tests;
 mod title;
@@ -93,6 +94,7 @@ pub const FORM: Form = Form {
         ],
     }),
     note: "Branches (edited prompts) and sidechains (subagents) are sessions after the main one. In place, dropping a record also drops the records that depend on it; a summary is inserted as a compaction of the program, after the messages that it replaces.",
+    slims: Some(slim::SLIMMING),
     ..Form::BLANK
 };
 

@@ -22,6 +22,7 @@ mod line;
 mod message;
 mod read;
 mod signature;
+mod slim;
 mod slot;
 mod steps;
 #[cfg(test)]
@@ -65,6 +66,7 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
     ],
     note: "In place, dropped records are removed together with their display events; a summary is appended as a compaction of the program.",
+    slims: Some(slim::SLIMMING),
     ..Form::BLANK
 };
 

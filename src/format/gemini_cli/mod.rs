@@ -17,6 +17,7 @@ mod editor;
 mod encode;
 mod line;
 mod replay;
+mod slim;
 #[cfg(test)]
 mod tests;
 mod usage;
@@ -58,6 +59,7 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
     ],
     note: "In place, only appends lines to a log: a rewind, a replacement record, or a new list of all messages. The program finds sessions by project: an imported session gets the project of its `metadata.cwd`.",
+    slims: Some(slim::SLIMMING),
     ..Form::BLANK
 };
 

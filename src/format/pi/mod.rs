@@ -21,6 +21,7 @@ mod message;
 mod read;
 mod record;
 mod signature;
+mod slim;
 mod spell;
 #[cfg(test)]
 mod tests;
@@ -64,6 +65,7 @@ pub const FORM: Form = Form {
         states: &[],
     }),
     note: "Branches are sessions after the main one. In place, only appends entries: cuts and summaries as a compaction, other changes as a branch, which format version 1 does not support.",
+    slims: Some(slim::SLIMMING),
     ..Form::BLANK
 };
 

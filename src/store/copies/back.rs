@@ -93,7 +93,10 @@ impl Copies {
     }
 
     /// The bytes of a copy, whose checksum they have.
-    fn bytes(&self, kept: &Kept, line: &Line) -> Result<Vec<u8>> {
+    ///
+    /// # Errors
+    /// [`Kind::Data`] if the copy is damaged.
+    pub fn bytes(&self, kept: &Kept, line: &Line) -> Result<Vec<u8>> {
         let path = kept.copy(line, line.version);
         let mut bytes = Vec::new();
         if let Some(file) = whole::open(self, &path, OFlags::RDONLY)? {

@@ -68,6 +68,8 @@ pub struct Line {
     pub modified: Option<(i64, i64)>,
     /// What became of the file.
     pub outcome: Outcome,
+    /// Checksum of the smaller file that took its place in the home, if the copy was made for that.
+    pub slimmed: Option<String>,
 }
 
 impl Line {
@@ -78,6 +80,9 @@ impl Line {
             "sha256": self.sha256, "outcome": self.outcome.name(), "replaces": self.replaces,
             "mtime": self.modified.map(|(seconds, nanoseconds)| format!("{seconds}.{nanoseconds:09}")),
         });
+        if let Some(slimmed) = &self.slimmed {
+            object["slimmed"] = Value::String(slimmed.clone());
+        }
         for (name, path) in [("home", &self.home), ("path", &self.path)] {
             // A path that is no text is written in hex.
             let (name, value) = match path.to_str() {
@@ -122,6 +127,7 @@ impl Line {
             sha256: text("sha256")?,
             modified,
             outcome: Outcome::ALL.into_iter().find(|outcome| outcome.name() == word)?,
+            slimmed: text("slimmed"),
         })
     }
 
@@ -161,6 +167,7 @@ mod tests {
             sha256: "00".to_string(),
             modified: Some((-3, 120)),
             outcome: Outcome::Grown,
+            slimmed: Some("11".to_string()),
         };
         let written = line.written() + "{\"at\":";
         let (read, length) = lines(written.as_bytes(), "m").unwrap();

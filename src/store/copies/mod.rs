@@ -210,6 +210,11 @@ impl Kept {
         self.lines.iter().rev().find(|line| line.is_of(home, path))
     }
 
+    /// The copy of a file, below the directory of the archive.
+    pub fn path(&self, line: &Line) -> PathBuf {
+        self.copy(line, line.version)
+    }
+
     /// The copy of a version of a file.
     fn copy(&self, line: &Line, version: u64) -> PathBuf {
         self.place.join(version.to_string()).join(&line.path)

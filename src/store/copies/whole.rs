@@ -36,6 +36,7 @@ pub fn take(copies: &Copies, kept: &Kept, wanted: Wanted<'_>, at: &str) -> Resul
             sha256: String::new(),
             modified: certain(&source.facts),
             outcome: Outcome::Same,
+            slimmed: None,
         };
         let known = kept.of(wanted.home, wanted.path);
         let is_taken = match known {

@@ -34,14 +34,14 @@ const DEVIATIONS: [(&str, &str); 12] = [
 /// Programs that were not read when the sample data was made.
 const READ_SINCE: [&str; 2] = ["copilot-cli", "qwen-code"];
 
-struct Sample {
-    env: Env,
-    truth: Value,
+pub struct Sample {
+    pub env: Env,
+    pub truth: Value,
 }
 
 impl Sample {
     /// A copy of the homes with their times.
-    fn new() -> Sample {
+    pub fn new() -> Sample {
         let env = Env::new();
         let source = sample_data::path("homes");
         let home = env.root().join("home");
@@ -64,7 +64,7 @@ impl Sample {
         }
     }
 
-    fn run(&self, arguments: &[&str]) -> Run {
+    pub fn run(&self, arguments: &[&str]) -> Run {
         let mut command = self.env.command(arguments);
         command
             .env("CONVO_NOW", self.truth["now"].as_str().unwrap())

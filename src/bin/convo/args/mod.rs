@@ -19,7 +19,7 @@ use convo::model::memory::Memory;
 use convo::tokens::Tokenizer;
 pub use following::Following;
 pub use pages::PageArgs;
-pub use scope::{Scope, of_format, program_of, project_of};
+pub use scope::{Scope, named_program, of_format, program_of, project_of};
 pub use selecting::{Selecting, category};
 use std::path::PathBuf;
 use std::time::Duration;

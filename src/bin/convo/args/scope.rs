@@ -19,7 +19,7 @@ pub struct Scope {
     /// Only sessions of these programs, e.g. codex,pi
     ///
     /// Names are those of `convo agents` and of formats. Short forms: claude, gemini, roo, copilot, qwen.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = program)]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = named_program)]
     pub program: Vec<String>,
     /// Only sessions changed since WHEN: 7d, 2w, 2026-11-01
     ///
@@ -33,7 +33,7 @@ pub struct Scope {
 }
 
 /// The name of a program, in full.
-fn program(name: &str) -> Result<String, String> {
+pub fn named_program(name: &str) -> Result<String, String> {
     if let Some(program) = home::program(name) {
         return Ok(program.name.to_string());
     }
@@ -132,14 +132,14 @@ mod tests {
 
     #[test]
     fn programs_have_short_forms_and_near_names() {
-        assert_eq!(program("claude").as_deref(), Ok("claude-code"));
-        assert_eq!(program("chatgpt").as_deref(), Ok("chatgpt"));
+        assert_eq!(named_program("claude").as_deref(), Ok("claude-code"));
+        assert_eq!(named_program("chatgpt").as_deref(), Ok("chatgpt"));
         assert!(
-            program("clause").unwrap_err().contains("'claude'"),
+            named_program("clause").unwrap_err().contains("'claude'"),
             "{:?}",
-            program("clause")
+            named_program("clause")
         );
-        assert!(program("zzzz").unwrap_err().contains("convo agents --help"));
+        assert!(named_program("zzzz").unwrap_err().contains("convo agents --help"));
         let scope = Scope {
             program: vec!["roo-code".to_string()],
             ..Scope::default()

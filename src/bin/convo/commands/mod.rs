@@ -30,10 +30,12 @@ mod new;
 mod note;
 mod plugins;
 mod redact;
+mod relocate;
 mod remove;
 mod restore;
 mod search;
 mod show;
+mod slim;
 mod split;
 mod summarize;
 mod tag;
@@ -139,6 +141,8 @@ pub const ALL: &[Verb] = &[
     verb::<key::Key>("key", Group::Manage, false),
     verb::<remove::Remove>("remove", Group::Manage, false),
     verb::<archive::Archive>("archive", Group::Manage, false),
+    verb::<relocate::Relocate>("relocate", Group::Manage, false),
+    verb::<slim::Slim>("slim", Group::Manage, false),
     verb::<gc::Gc>("gc", Group::Manage, false),
     verb::<fsck::Fsck>("fsck", Group::Manage, false),
     verb::<plugins::Plugins>("plugins", Group::Manage, false),

@@ -8,7 +8,7 @@ const HINTS: [(&[&str], &str); 25] = [
     ),
     (
         &["mv"],
-        "set a title with: convo title SESSION TEXT, or rename an alias with: convo alias rename",
+        "set a title with: convo title SESSION TEXT, rename an alias with: convo alias rename, or let sessions follow a moved project with: convo relocate",
     ),
     (
         &["stats", "wc", "tokens"],

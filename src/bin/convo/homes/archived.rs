@@ -1,9 +1,13 @@
 //! The archive of sessions of other programs.
 
+use super::Own;
 use crate::config::home;
+use crate::context::{Context, named};
+use crate::output::path_name;
 use convo::error::{Error, Kind, Result};
-use convo::home::{Name, PROGRAMS, Wanted};
-use convo::store::copies::{Copies, Kept, SHARED};
+use convo::home::{Bundle, Bundles, Home, Name, PROGRAMS, Program, Wanted as Meant};
+use convo::store::copies::{Copies, Kept, Line, Outcome, SHARED, Wanted, directory_name};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Where the archive is by default.
@@ -52,7 +56,7 @@ pub fn kept_name(program: &str, id: Option<&str>) -> String {
 pub fn find(copies: &Copies, text: &str) -> Result<(&'static str, Kept)> {
     let name = Name::read(text)?;
     let Some((name, id)) = name.and_then(|name| match name.wanted.clone() {
-        Wanted::Id(id) => Some((name, id)),
+        Meant::Id(id) => Some((name, id)),
         _ => None,
     }) else {
         return Err(Error::new(Kind::Usage, "expected PROGRAM:ID"));
@@ -83,4 +87,157 @@ pub fn find(copies: &Copies, text: &str) -> Result<(&'static str, Kept)> {
             Err(error.hint(format!("choose one of: {}", names.join(", "))))
         }
     }
+}
+
+/// The copy of a session in the archive; none if there is no such session, or nothing to read.
+pub fn copy(context: &Context, text: &str) -> Option<PathBuf> {
+    let place = archive_place().ok()?;
+    let copies = Copies::open(&place, false, context.lock_timeout()).ok()?;
+    let (_, kept) = find(&copies, text).ok()?;
+    let mut latest = kept.latest().into_iter().rev();
+    let line = latest.find(|line| line.kind == "transcript")?;
+    Some(place.join(kept.path(line)))
+}
+
+/// The sessions of the archive that no home has any more, and the copies of their files.
+pub fn deleted(context: &Context, homes: &[Home]) -> Result<Vec<(&'static Program, String, PathBuf)>> {
+    let place = archive_place()?;
+    let copies = match Copies::open(&place, false, context.lock_timeout()) {
+        Err(error) if error.kind == Kind::NotFound => return Ok(Vec::new()),
+        copies => copies?,
+    };
+    let mut found = Vec::new();
+    for program in PROGRAMS.iter().filter(|program| program.format.is_some()) {
+        let own = homes.iter().filter(|home| home.program.name == program.name);
+        let there: HashSet<String> = own
+            .flat_map(|home| home.files().transcripts)
+            .filter_map(|file| {
+                Some(directory_name(Some(
+                    file.parent.as_deref().or(file.id.as_deref())?,
+                )))
+            })
+            .collect();
+        for name in copies.names(program.name)? {
+            if name == SHARED || there.contains(&name) {
+                continue;
+            }
+            let kept = copies.kept(program.name, &name)?;
+            let Some(id) = kept.session.clone() else { continue };
+            let lines = kept.latest().into_iter().filter(|line| {
+                // A file whose records have the id is known by its own path.
+                line.kind == "transcript" && !long_path(&line.home).join(&line.path).exists()
+            });
+            found.extend(lines.map(|line| (program, id.clone(), place.join(kept.path(line)))));
+        }
+    }
+    Ok(found)
+}
+
+/// Refuses an archive in a home, and a home in the archive.
+///
+/// # Errors
+/// [`Kind::Unsafe`] with the program.
+pub fn refuse_overlap(place: &Path, homes: &[Home]) -> Result<()> {
+    let real = |path: &Path| {
+        let there = path.ancestors().find_map(|above| {
+            let real = std::fs::canonicalize(above).ok()?;
+            Some(real.join(path.strip_prefix(above).ok()?))
+        });
+        there.unwrap_or_else(|| path.to_path_buf())
+    };
+    let absolute = std::path::absolute(place);
+    let own = real(absolute.as_deref().unwrap_or(place));
+    for home in homes {
+        let base = real(home.base());
+        let is_file = home.root.parent() == Some(home.base()) && home.root.is_file();
+        if own.starts_with(&home.root) || !is_file && own.starts_with(&base) || base.starts_with(&own) {
+            let message = format!("overlaps the home of {}", home.program.name);
+            let error = Error::new(Kind::Unsafe, message).hint("select another directory with --to DIR");
+            return Err(named(error, &path_name(place)));
+        }
+    }
+    Ok(())
+}
+
+/// Copies a session of a home to the archive, with all that belongs to it, before a file with the checksum `slimmed`
+/// takes its place; its name there. A second time, nothing is written.
+///
+/// # Errors
+/// What reading and writing fails with; [`Kind::Locked`] if the file changes meanwhile.
+pub fn keep(context: &Context, session: &Own, slimmed: &str) -> Result<String> {
+    let (copies, kept) = kept(context, session, true)?;
+    let own = session.path();
+    let Bundles {
+        bundles, problems, ..
+    } = session.home.bundles();
+    // Files of the session may be among those that cannot be read.
+    if let Some((path, why)) = problems.into_iter().next() {
+        return Err(named(Error::new(Kind::InputOutput, why), &path_name(&path)));
+    }
+    let Some(Bundle { id, files }) = bundles.into_iter().find(|bundle| bundle.files.contains_key(own)) else {
+        return Err(named(Error::new(Kind::NotFound, "no such file"), &path_name(own)));
+    };
+    copies.clean_up(&kept);
+    let (base, home) = (session.home.base(), short_path(session.home.base()));
+    let mut lines = Vec::new();
+    for (path, piece) in &files {
+        let wanted = Wanted {
+            base,
+            home: &home,
+            path,
+            kind: piece.kind,
+        };
+        let Some(mut line) = copies.take(&kept, wanted, &context.clock.now())? else {
+            continue;
+        };
+        line.slimmed = (path == own).then(|| slimmed.to_string());
+        let is_known = |known: &Line| known.outcome != Outcome::Gone && known.slimmed == line.slimmed;
+        if line.outcome != Outcome::Same || !kept.of(&home, path).is_some_and(is_known) {
+            lines.push(line);
+        }
+    }
+    if !lines.is_empty() {
+        let written = copies.commit(&[(&kept, &lines)]);
+        written.into_iter().collect::<Result<()>>()?;
+    }
+    Ok(kept_name(session.home.program.name, id.as_deref()))
+}
+
+/// The bytes in whose place a file with the checksum `slimmed` was put; none if the session has them again.
+///
+/// # Errors
+/// [`Kind::NotFound`] if there are none, [`Kind::Locked`] if the session changed since.
+pub fn original(context: &Context, session: &Own, slimmed: &str) -> Result<Option<Vec<u8>>> {
+    let unknown = || Error::new(Kind::NotFound, "convo slim -i did not change this session");
+    let (copies, kept) = match kept(context, session, false) {
+        Err(error) if error.kind == Kind::NotFound => return Err(unknown()),
+        found => found?,
+    };
+    let home = short_path(session.home.base());
+    let is_own = |line: &&Line| line.slimmed.is_some() && line.is_of(&home, session.path());
+    let lines: Vec<&Line> = kept.lines.iter().rev().filter(is_own).collect();
+    let has = |line: &&&Line| line.slimmed.as_deref() == Some(slimmed);
+    match lines.iter().find(has) {
+        Some(line) => copies.bytes(&kept, line).map(Some),
+        None if lines.is_empty() => Err(unknown()),
+        None if lines.iter().any(|line| line.sha256 == slimmed) => Ok(None),
+        None => {
+            let error = Error::new(Kind::Locked, "changed since it was slimmed; nothing was changed");
+            Err(error.hint("the original is in the archive: see convo archive --help"))
+        }
+    }
+}
+
+/// What the archive keeps of a session of a home.
+fn kept(context: &Context, session: &Own, writes: bool) -> Result<(Copies, Kept)> {
+    let place = archive_place()?;
+    refuse_overlap(&place, std::slice::from_ref(&session.home))?;
+    let copies = Copies::open(&place, writes, context.lock_timeout())?;
+    let transcript = &session.transcript;
+    let name = transcript.path.file_name().unwrap_or_default().to_string_lossy();
+    let own = transcript.id.as_deref().unwrap_or(&name);
+    let id = transcript.parent.as_deref().unwrap_or(own);
+    let mut kept = copies.kept(session.home.program.name, &directory_name(Some(id)))?;
+    kept.session = Some(id.to_string());
+    Ok((copies, kept))
 }

@@ -1,10 +1,14 @@
 //! The homes of other programs as commands see them: their sessions read, and named.
 
 pub mod archived;
+mod journals;
 pub mod names;
+mod own;
 mod read;
 
-pub use archived::{archive_place, kept_name, long_path, short_path};
+pub use archived::{archive_place, keep, kept_name, long_path, original, refuse_overlap, short_path};
+pub use journals::{journals, settle};
+pub use own::Own;
 
 use crate::context::{Context, named};
 use crate::output::path_name;

@@ -1,10 +1,10 @@
 //! Names of sessions in homes, and their resolution.
 
-use super::{HomeSession, all, clock, listings, own_name};
+use super::{HomeSession, all, archived, clock, listings, own_name};
 use crate::context::{Context, named};
 use crate::output::path_name;
 use convo::error::{Error, Kind, Result};
-use convo::home::{Home, Kind as FileKind, Mark, Name, Program, Running, Transcript, Wanted};
+use convo::home::{Files, Home, Kind as FileKind, Mark, Name, Program, Running, Transcript, Wanted};
 use std::path::PathBuf;
 
 /// Names in a hint.
@@ -15,6 +15,8 @@ pub struct Meant {
     pub path: PathBuf,
     /// What marks it as running.
     pub mark: Option<Mark>,
+    /// Whether its program deleted it, and this is the copy in the archive.
+    pub is_archived: bool,
 }
 
 /// A session that a name may mean.
@@ -44,9 +46,29 @@ pub fn resolve(context: &Context, text: &str) -> Result<Option<Meant>> {
         return Ok(None);
     }
     let mut homes = all();
-    homes.retain(|home| name.is_of(home.program) && home.problem.is_none());
-    let found = candidates(context, &homes, &name.wanted)?;
-    let found = choose(&homes, found, &name.wanted).map_err(|error| {
+    homes.retain(|home| name.is_of(home.program));
+    let unread = homes
+        .iter()
+        .filter_map(|home| Some((home.root.clone(), home.problem.clone()?)));
+    let mut unread: Vec<(PathBuf, String)> = unread.collect();
+    homes.retain(|home| home.problem.is_none());
+    let found = candidates(context, &homes, &name.wanted, &mut unread)?;
+    let chosen = choose(&homes, found, &name.wanted);
+    let is_missing = matches!(&chosen, Err(error) if error.hint.is_none()) && unread.is_empty();
+    if is_missing && let Some(path) = archived::copy(context, text) {
+        let what = "deleted by its program; read from the archive";
+        context.output.tell(text, what);
+        return Ok(Some(Meant {
+            path,
+            mark: None,
+            is_archived: true,
+        }));
+    }
+    let found = chosen.map_err(|error| {
+        if let Some((path, why)) = unread.first() {
+            // It may be there.
+            return named(Error::new(Kind::InputOutput, why.clone()), &path_name(path));
+        }
         let error = match (error.hint.is_some(), name.program) {
             (true, _) => error,
             (_, program) => error.hint(list_hint(program)),
@@ -75,6 +97,7 @@ pub fn resolve(context: &Context, text: &str) -> Result<Option<Meant>> {
     Ok(Some(Meant {
         mark: running.mark(&found.transcript, &id, found.project.as_deref()),
         path: found.transcript.path,
+        is_archived: false,
     }))
 }
 
@@ -89,10 +112,19 @@ fn list_hint(program: Option<&Program>) -> String {
 }
 
 /// The sessions that a name may mean. Files are read only where their paths do not say enough.
-fn candidates(context: &Context, homes: &[Home], wanted: &Wanted) -> Result<Vec<Candidate>> {
+fn candidates(
+    context: &Context,
+    homes: &[Home],
+    wanted: &Wanted,
+    unread: &mut Vec<(PathBuf, String)>,
+) -> Result<Vec<Candidate>> {
     let mut found = Vec::new();
     for (nth, home) in homes.iter().enumerate() {
-        let files = home.files().transcripts;
+        let Files {
+            transcripts: files,
+            problems,
+        } = home.files();
+        unread.extend(problems);
         let is_plain = |file: &Transcript| file.id.is_some() || file.kind == FileKind::Database;
         if files.iter().all(is_plain) && !matches!(wanted, Wanted::LastOf(_)) {
             let files = files.into_iter().filter(|file| file.kind != FileKind::Database);

@@ -11,10 +11,9 @@ use crate::homes;
 use crate::output::path_name;
 use clap::Args;
 use convo::error::{Error, Kind};
-use convo::home::Home;
 use convo::store::copies::Copies;
 use report::{Report, Row};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use work::Work;
 
 /// Keep copies of the sessions of other programs
@@ -76,7 +75,7 @@ impl Run for Archive {
             None => homes::archive_place()?,
         };
         let homes = homes::all();
-        refuse_overlap(&place, &homes)?;
+        homes::refuse_overlap(&place, &homes)?;
         let writes = !self.verify && !self.dry_run && self.give_back.is_empty();
         let copies = match Copies::open(&place, writes, context.lock_timeout()) {
             Err(error) if error.kind == Kind::NotFound && self.dry_run && self.give_back.is_empty() => None,
@@ -91,6 +90,9 @@ impl Run for Archive {
             json: self.json,
         };
         if let (Some(copies), false) = (&copies, self.give_back.is_empty()) {
+            if !self.dry_run {
+                homes::settle(context)?;
+            }
             let rows = self
                 .give_back
                 .iter()
@@ -152,27 +154,4 @@ fn commit(copies: &Copies, waiting: &mut Vec<Work>, rows: &mut Vec<Row>) {
         };
         rows.push(work.done(result));
     }
-}
-
-/// Refuses an archive in a home, and a home in the archive.
-fn refuse_overlap(place: &Path, homes: &[Home]) -> Result<(), Error> {
-    let real = |path: &Path| {
-        let there = path.ancestors().find_map(|above| {
-            let real = std::fs::canonicalize(above).ok()?;
-            Some(real.join(path.strip_prefix(above).ok()?))
-        });
-        there.unwrap_or_else(|| path.to_path_buf())
-    };
-    let absolute = std::path::absolute(place);
-    let own = real(absolute.as_deref().unwrap_or(place));
-    for home in homes {
-        let base = real(home.base());
-        let is_file = home.root.parent() == Some(home.base()) && home.root.is_file();
-        if own.starts_with(&home.root) || !is_file && own.starts_with(&base) || base.starts_with(&own) {
-            let message = format!("overlaps the home of {}", home.program.name);
-            let error = Error::new(Kind::Unsafe, message).hint("select another directory with --to DIR");
-            return Err(named(error, &path_name(place)));
-        }
-    }
-    Ok(())
 }

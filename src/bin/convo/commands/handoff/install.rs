@@ -3,7 +3,7 @@
 use super::Ready;
 use crate::config::home;
 use crate::context::{Context, named};
-use crate::homes::{long_path, short_path};
+use crate::homes::{long_path, settle, short_path};
 use crate::output::path_name;
 use convo::error::{Error, Kind, Result};
 use convo::home::{IndexChange, Takes};
@@ -18,6 +18,9 @@ const MODE: u32 = 0o700;
 
 /// Puts a session in place, and prints the line that resumes it.
 pub fn install(context: &Context, ready: Ready<'_>, is_dry: bool, json: bool) -> anyhow::Result<()> {
+    if !is_dry {
+        settle(context)?;
+    }
     let mut ready = ready;
     let mut path = None;
     match std::mem::replace(&mut ready.takes, Takes::Nothing("")) {

@@ -95,15 +95,30 @@ pub fn of(context: &Context, operands: &[String], scope: &Scope) -> anyhow::Resu
     Ok(sources)
 }
 
-/// The sessions of all homes, and those of the store that are in none of them.
+/// The sessions of all homes, those that only the archive has, and those of the store that are in none of them.
 fn everything(context: &Context, scope: &Scope, sources: &mut Vec<Source>) -> anyhow::Result<()> {
     let found = homes::all();
     let is_none = found.is_empty();
     let mut unread = Vec::new();
-    for home in found {
+    for home in &found {
         if scope.has_program(Some(home.program.name)) {
-            let why = in_home(context, &home, sources);
+            let why = in_home(context, home, sources);
             unread.extend(why.map(|why| (home.program.name, why)));
+        }
+    }
+    for (program, id, path) in homes::archived::deleted(context, &found)? {
+        if scope.has_program(Some(program.name)) {
+            sources.push(Source {
+                name: format!("{}:{id}", program.name),
+                is_found: true,
+                home: Some(InHome {
+                    program,
+                    title: None,
+                    project: None,
+                    has_many: false,
+                }),
+                ..Source::file(path, true)
+            });
         }
     }
     homes::report_unread(context, &unread, "not searched");

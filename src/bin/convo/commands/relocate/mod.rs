@@ -1,0 +1,229 @@
+//! `relocate`: sessions of other programs follow a project to its new directory.
+
+mod report;
+
+use super::Run;
+use crate::args::{TimeOptions, named_program};
+use crate::config::home;
+use crate::context::{Context, named};
+use crate::homes::{self, journals};
+use crate::output::path_name;
+use clap::Args;
+use convo::error::{Error, Kind, Result};
+use convo::home::relocation::{Plan, rewrite};
+use convo::home::{Home, Mark, Running};
+use convo::store::changes::{Changes, Entry, Journal};
+use report::{Report, Row};
+use serde_json::json;
+use std::path::{Component, Path, PathBuf};
+
+/// Let sessions of other programs follow a moved project
+///
+/// After the directory OLD became NEW: changes the working directory in sessions, indexes and settings of programs, and
+/// renames their directories of the project, so that sessions are found and resumed in NEW. Only paths that are OLD or
+/// below it are changed, only where a program looks for them; messages are unchanged.
+///
+/// All changes are made, or none. A journal with the old bytes is in $XDG_STATE_HOME/convo/relocate; --undo puts them back.
+/// A running program is never touched. Not changed, but reported: databases, and the homes of cursor, copilot-cli, kimi
+/// and openclaw.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  mv ~/src/api ~/work/api
+  convo relocate -n ~/src/api ~/work/api     report what would be changed
+  convo relocate ~/src/api ~/work/api        change it
+  convo relocate --undo                      change it back
+  convo relocate --program claude,codex /old/dir /new/dir")]
+pub struct Relocate {
+    /// Former directory of the project
+    #[arg(value_name = "OLD", required_unless_present = "undo", value_hint = clap::ValueHint::DirPath)]
+    old: Option<PathBuf>,
+    /// Directory of the project now
+    #[arg(value_name = "NEW", required_unless_present = "undo", value_hint = clap::ValueHint::DirPath)]
+    new: Option<PathBuf>,
+    /// Only these programs, e.g. codex,pi
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = named_program, help_heading = "Filter")]
+    program: Vec<String>,
+    /// Undo the last relocation, if nothing changed since
+    #[arg(long, conflicts_with_all = ["old", "new", "program"])]
+    undo: bool,
+    /// Also if a session changed just now
+    #[arg(long)]
+    force: bool,
+    /// Report what would be changed; change nothing
+    #[arg(short = 'n', long, help_heading = "Output")]
+    dry_run: bool,
+    /// Print one object per file
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+impl Run for Relocate {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
+        if self.undo {
+            return self.take_back(context);
+        }
+        let (old, new) = (directory(self.old.as_deref())?, directory(self.new.as_deref())?);
+        let is_home = home("", "").is_some_and(|home| home == Path::new(&old));
+        if old == "/" || is_home || old == new {
+            let error = Error::new(
+                Kind::Usage,
+                if old == new {
+                    "OLD and NEW are the same"
+                } else {
+                    "not a project"
+                },
+            );
+            return Err(named(error, &old).into());
+        }
+        match std::fs::metadata(&new) {
+            Ok(about) if about.is_dir() => {}
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(named(Error::io("cannot read", error), &new).into());
+            }
+            _ => {
+                let error = Error::new(Kind::NotFound, "no such directory");
+                return Err(named(error.hint("move the project first"), &new).into());
+            }
+        }
+        if !self.dry_run {
+            homes::settle(context)?;
+        }
+        let mut plans = Vec::new();
+        for home in homes::all() {
+            let name = home.program.name;
+            if !self.program.is_empty() && !self.program.iter().any(|program| program == name) {
+                continue;
+            }
+            if let Some(problem) = &home.problem {
+                let error = Error::new(Kind::InputOutput, problem.clone());
+                return Err(named(error, &path_name(&home.root)).into());
+            }
+            let plan = Plan::of(&home, &old, &new)?;
+            for (path, why) in &plan.left {
+                context
+                    .output
+                    .tell(&path_name(path), &format!("not changed: {why}"));
+            }
+            if !plan.is_empty() {
+                if !self.dry_run {
+                    self.refuse_running(context, &home)?;
+                }
+                plans.push((home, plan));
+            }
+        }
+        if plans.is_empty() {
+            let error = Error::new(Kind::No, "no session of this project");
+            return Err(named(error, &old).into());
+        }
+        let rows = plans
+            .iter()
+            .flat_map(|(home, plan)| Row::all(home.program.name, plan));
+        let rows: Vec<Row> = rows.collect();
+        if !self.dry_run {
+            let mut changes = Changes::default();
+            for (_, plan) in &plans {
+                changes.makes.extend(plan.makes.iter().cloned());
+                changes.moves.extend(plan.moves.iter().cloned());
+                changes.removes.extend(plan.removes.iter().cloned());
+                for file in &plan.files {
+                    let write = |out: &mut dyn std::io::Write| {
+                        rewrite(&file.path, file.rule, &plan.renames, out).map(drop)
+                    };
+                    changes.writes.push((file.path.clone(), Box::new(write)));
+                }
+            }
+            let programs: Vec<&str> = plans.iter().map(|(home, _)| home.program.name).collect();
+            let about = json!({"command": "relocate", "old": old, "new": new, "programs": programs});
+            journals(context)?.change(&context.clock.now(), &about, &changes, None)?;
+        }
+        self.report(context, &rows, [&old, &new])
+    }
+}
+
+impl Relocate {
+    fn report(&self, context: &Context, rows: &[Row], [old, new]: [&str; 2]) -> anyhow::Result<()> {
+        let report = Report {
+            is_done: !self.dry_run,
+            json: self.json,
+        };
+        report.print(context, rows)?;
+        if !self.dry_run {
+            let what = format!("is {new} now; undo with: convo relocate --undo");
+            context.output.tell(old, &what);
+        }
+        Ok(())
+    }
+
+    /// Refuses a program with a session that is written.
+    fn refuse_running(&self, context: &Context, home: &Home) -> Result<()> {
+        let running = Running::of(home, homes::clock(context));
+        for transcript in home.files().transcripts {
+            let id = transcript.id.as_deref().unwrap_or_default();
+            let mark = running.mark(&transcript, id, None);
+            if let Some(mark) = mark.filter(|mark| *mark != Mark::Recent || !self.force) {
+                let error = Error::new(Kind::Locked, format!("session is running: {}", mark.name()));
+                let error = error.hint("nothing was changed; end the program first");
+                return Err(named(error, &path_name(&transcript.path)));
+            }
+        }
+        Ok(())
+    }
+
+    fn take_back(&self, context: &Context) -> anyhow::Result<()> {
+        if !self.dry_run {
+            homes::settle(context)?;
+        }
+        let journals = journals(context)?;
+        let Some(journal) = journals.last()? else {
+            return Err(Error::new(Kind::No, "nothing to undo").into());
+        };
+        let text = |name: &str| journal.about[name].as_str().unwrap_or_default().to_string();
+        let (old, new) = (text("old"), text("new"));
+        let programs = journal.about["programs"].as_array().into_iter().flatten();
+        let programs: Vec<&str> = programs.filter_map(serde_json::Value::as_str).collect();
+        for home in homes::all() {
+            if programs.contains(&home.program.name) && !self.dry_run {
+                self.refuse_running(context, &home)?;
+            }
+        }
+        let changes = journals.undoing(&journal)?;
+        if !self.dry_run {
+            journals.change(&context.clock.now(), &journal.about, &changes, Some(&journal))?;
+        }
+        let done = if self.dry_run { "would be" } else { "is" };
+        let what = format!(
+            "{done} {old} again: {} files, {} moves",
+            writes(&journal),
+            changes.moves.len()
+        );
+        context.output.tell(&new, &what);
+        Ok(())
+    }
+}
+
+fn writes(journal: &Journal) -> usize {
+    let is_write = |entry: &&Entry| matches!(entry, Entry::Write { .. });
+    journal.entries.iter().filter(is_write).count()
+}
+
+/// An absolute directory without a slash at its end.
+fn directory(path: Option<&Path>) -> Result<String> {
+    let path = path.unwrap_or(Path::new(""));
+    let refused = |why: &str, hint: &str| {
+        let error = Error::new(Kind::Usage, why.to_string()).hint(hint.to_string());
+        Err(named(error, &path_name(path)))
+    };
+    let Some(text) = path.to_str() else {
+        return refused(
+            "not UTF-8",
+            "programs keep such paths in different forms: rename the directory",
+        );
+    };
+    let is_plain = |part: Component<'_>| !matches!(part, Component::ParentDir | Component::CurDir);
+    if !path.is_absolute() || !path.components().all(is_plain) {
+        return refused("not an absolute path", "e.g. \"$PWD\" for the current directory");
+    }
+    let parts = text.split('/').filter(|part| !part.is_empty() && *part != ".");
+    Ok(format!("/{}", parts.collect::<Vec<_>>().join("/")))
+}

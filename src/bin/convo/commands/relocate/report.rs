@@ -1,0 +1,111 @@
+//! What a relocation changes.
+
+use super::{Context, Plan, TimeOptions, path_name};
+use crate::terminal::table::{Cell, Column, Table};
+use crate::terminal::time_format::Times;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// A change of a file or directory.
+pub struct Row {
+    program: &'static str,
+    path: PathBuf,
+    /// Where it is moved.
+    to: Option<PathBuf>,
+    /// The members that change, and how often.
+    members: Vec<(&'static str, u64)>,
+}
+
+impl Row {
+    /// The changes in a home.
+    pub fn all(program: &'static str, plan: &Plan) -> Vec<Row> {
+        let row = |path: &PathBuf| Row {
+            program,
+            path: path.clone(),
+            to: None,
+            members: Vec::new(),
+        };
+        let moves = plan.moves.iter().map(|(from, to)| Row {
+            to: Some(to.clone()),
+            ..row(from)
+        });
+        let files = plan.files.iter().map(|file| Row {
+            members: file
+                .counts
+                .members
+                .iter()
+                .map(|(name, count)| (*name, *count))
+                .collect(),
+            ..row(&file.path)
+        });
+        moves.chain(files).collect()
+    }
+
+    fn count(&self) -> u64 {
+        self.members.iter().map(|(_, count)| count).sum()
+    }
+
+    fn what(&self) -> String {
+        match &self.to {
+            Some(to) => format!("renamed: {}", path_name(to)),
+            None => {
+                let names: Vec<&str> = self.members.iter().map(|(name, _)| *name).collect();
+                names.join(", ")
+            }
+        }
+    }
+
+    fn object(&self, is_done: bool) -> String {
+        let members: serde_json::Map<String, serde_json::Value> = self
+            .members
+            .iter()
+            .map(|(name, count)| (name.to_string(), json!(count)))
+            .collect();
+        json!({
+            "schema": "convo.relocated/1", "program": self.program, "path": path_name(&self.path),
+            "to": self.to.as_deref().map(path_name), "members": members, "written": is_done,
+        })
+        .to_string()
+    }
+}
+
+const COLUMNS: [Column; 4] = [
+    Column::text("PROGRAM"),
+    Column::number("COUNT"),
+    Column::text("CHANGE"),
+    Column::rest("FILE"),
+];
+
+/// How rows are printed.
+pub struct Report {
+    pub is_done: bool,
+    pub json: bool,
+}
+
+impl Report {
+    /// Prints an object per change, or a table.
+    pub fn print(&self, context: &Context, rows: &[Row]) -> anyhow::Result<()> {
+        let output = &context.output;
+        if self.json {
+            return output.done(output.rows(false, rows.iter().map(|row| row.object(self.is_done))));
+        }
+        if output.is_quiet() {
+            return Ok(());
+        }
+        let cells = rows.iter().map(|row| {
+            vec![
+                Cell::Text(row.program.to_string()),
+                Cell::Number(row.to.is_none().then(|| row.count())),
+                Cell::Text(row.what()),
+                Cell::Text(path_name(&row.path)),
+            ]
+        });
+        let times = Times::new(TimeOptions::default(), &context.clock);
+        let printed = Table::new(&COLUMNS, &times).print(output, cells);
+        if self.is_done {
+            output.done(printed)
+        } else {
+            printed
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! `slim`: sessions without what resuming them does not need.
+
+mod replace;
+mod report;
+mod source;
+
+use super::Run;
+use crate::args::{Input, readable};
+use crate::context::{Context, named};
+use crate::input::{regular, report_and_continue};
+use crate::output::path_name;
+use crate::writing::rewrite;
+use clap::Args;
+use convo::error::{Error, Kind, Result};
+use convo::format::Format;
+use convo::format::slim::{self, Chosen, Shares, Slim as Slimming};
+use convo::store::Rewrite;
+use convo::store::changes::Sum;
+use report::{Report, Row};
+use source::Source;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Remove what a program does not need to resume a session
+///
+/// Removes records that neither the model nor the program needs to continue a session, such as progress lines, details
+/// that only the screen shows, and histories that later compactions replaced. Formats: claude-code, codex, gemini-cli, pi.
+/// The model is sent the same; lines that are kept keep their bytes, and records that hung on a removed one hang on the one
+/// before it. Prints the result; with -n, a table of bytes by kind of record.
+///
+/// With -i, a session in the home of a program is archived first (see convo archive), unless a suffix keeps the original
+/// next to it; --undo puts the archived original back. A session that a program has open is never changed, and one that would be less than 1 % smaller is unchanged.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo slim -n claude:@last                   what takes how much
+  convo slim -i claude:4c2ddfdc                archive, then shrink
+  convo slim -i=.bak session.jsonl             keep the original next to it
+  convo slim --undo claude:4c2ddfdc            put the original back
+  convo slim --keep toolUseResult in.jsonl > out.jsonl
+  convo slim -n --json *.jsonl | jq '.bytes - .left'")]
+pub struct Slim {
+    /// Files, names of sessions in homes, or - for standard input [default: -]
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    /// Input format [default: detected]
+    #[arg(short, long, value_name = "FORMAT", value_parser = readable, help_heading = "Input")]
+    from: Option<Format>,
+    /// Remove only these kinds
+    ///
+    /// claude-code: progress, queue-operation, copy, toolUseResult, file-history-snapshot. codex: replacement_history,
+    /// exec_command_end, token_count, user_message, agent_message, agent_reasoning. gemini-cli: replaced, rewound, $set,
+    /// resultDisplay. pi: details. Not removed by default: file-history-snapshot, user_message, agent_message,
+    /// agent_reasoning, resultDisplay.
+    #[arg(long, value_name = "KIND,...", value_delimiter = ',', help_heading = "Filter")]
+    only: Vec<String>,
+    /// Keep these kinds
+    #[arg(long, value_name = "KIND,...", value_delimiter = ',', help_heading = "Filter")]
+    keep: Vec<String>,
+    /// Rewrite the file; keep the original as FILE+SUFFIX, or in the archive
+    #[arg(short, long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(conflicts_with = "output", help_heading = "Output")]
+    in_place: Option<String>,
+    /// Write to this file
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Put back the originals of sessions that -i rewrote
+    ///
+    /// Only sessions that nobody changed since; the copies in the archive are kept. With -n, reports what would be done.
+    #[arg(long, conflicts_with_all = ["in_place", "output", "only", "keep", "from", "json"], help_heading = "Output")]
+    undo: bool,
+    /// Rewrite a session that changed just now, or a file with other hard links
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+    /// Print bytes by kind of record; change nothing
+    #[arg(short = 'n', long, conflicts_with = "output", help_heading = "Output")]
+    dry_run: bool,
+    /// With -n or -i, print one object per file
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+impl Run for Slim {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
+        let writes = self.in_place.is_some() || self.undo;
+        for (option, is_given) in [("--json", self.json && !self.dry_run), ("--force", self.force)] {
+            if is_given && !writes {
+                let or = if option == "--json" {
+                    "-n or -i"
+                } else {
+                    "-i or --undo"
+                };
+                let error = Error::new(Kind::Usage, format!("{option} requires {or}"));
+                return Err(error.into());
+            }
+        }
+        let inputs = context.inputs(&self.inputs)?;
+        let mut report = Report::new(self.json);
+        if self.dry_run || writes {
+            for input in &inputs {
+                let done = match &self.in_place {
+                    _ if self.undo => self.put_back(context, input),
+                    Some(suffix) if !self.dry_run => self.replace(context, input, suffix, &mut report),
+                    _ => self.measure(context, input, &mut report),
+                };
+                report_and_continue(context, done, inputs.len())?;
+            }
+            return report.print(context, self.dry_run && !self.undo);
+        }
+        let write = |out: &mut dyn Write| {
+            for input in &inputs {
+                let done = self.print(context, input, out);
+                report_and_continue(context, done, inputs.len())?;
+            }
+            Ok(())
+        };
+        match &self.output {
+            None => context.output.stdout(write),
+            Some(path) => {
+                let options = Rewrite {
+                    lock_timeout: context.lock_timeout(),
+                    ..Rewrite::default()
+                };
+                rewrite(path, &options, &path_name(path), write)
+            }
+        }
+    }
+}
+
+/// An input that was read once.
+struct Opened {
+    source: Source,
+    format: Format,
+    slim: Slimming,
+}
+
+impl Opened {
+    /// Bytes by kind, and the checksum of the result.
+    fn shares(&mut self) -> Result<(Shares, String)> {
+        let mut sum = Sum::default();
+        let shares = self.slim.write(self.source.reader()?, &mut sum)?;
+        Ok((shares, sum.hex()))
+    }
+}
+
+impl Slim {
+    fn open(&self, mut source: Source, path: Option<&Path>) -> Result<Opened> {
+        let format = match self.from {
+            Some(format) => format,
+            None => source.format(path)?,
+        };
+        let chosen: Chosen = slim::chosen(format, &self.only, &self.keep)?;
+        let slim = Slimming::read(format, chosen, source.reader()?)?;
+        Ok(Opened { source, format, slim })
+    }
+
+    fn opened(&self, input: &Input) -> Result<Opened> {
+        match input {
+            Input::Stdin => self.open(Source::stdin()?, None),
+            Input::Path(path) => self.open(Source::of(regular::open(path)?)?, Some(path)),
+            Input::Name(name) => {
+                let error = Error::new(Kind::Usage, "slim takes sessions of other programs");
+                Err(error.hint(format!(
+                    "remove records that are out of view with: convo gc {name}"
+                )))
+            }
+        }
+    }
+
+    fn measure(&self, context: &Context, input: &Input, report: &mut Report) -> anyhow::Result<()> {
+        let label = input.label();
+        let measured = self
+            .opened(input)
+            .and_then(|mut opened| Ok((opened.format, opened.shares()?.0)));
+        let (format, shares) = measured.map_err(|error| named(error, &label))?;
+        let row = Row::new(label, format, shares);
+        context
+            .output
+            .tell(&row.label, &format!("would save {}", row.saved()));
+        report.add(row);
+        Ok(())
+    }
+
+    fn print(&self, context: &Context, input: &Input, out: &mut dyn Write) -> anyhow::Result<()> {
+        let label = input.label();
+        let mut opened = self.opened(input).map_err(|error| named(error, &label))?;
+        let shares = opened.slim.write(opened.source.reader()?, out);
+        let row = Row::new(label, opened.format, shares?);
+        context.output.tell(&row.label, &format!("saved {}", row.saved()));
+        Ok(())
+    }
+}

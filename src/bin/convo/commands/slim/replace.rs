@@ -1,0 +1,157 @@
+//! Files rewritten with what is left, and originals put back.
+
+use super::report::{Report, Row};
+use super::source::Source;
+use super::{Slim, named};
+use crate::args::Input;
+use crate::context::Context;
+use crate::homes::{self, Own};
+use crate::input::regular;
+use convo::error::{Error, Kind, Result};
+use convo::store::changes::Sum;
+use convo::store::{Facts, Rewrite, refuse_writers, settle_file, write_atomically};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+/// A file that may be rewritten: no program has it open.
+struct Target<'p> {
+    path: &'p Path,
+    label: String,
+    file: File,
+    facts: Facts,
+    own: Option<Own>,
+}
+
+impl Target<'_> {
+    /// Refuses a session that a program is writing.
+    fn refuse_running(&self, context: &Context, force: bool) -> Result<()> {
+        let own = self.own.as_ref();
+        own.map_or(Ok(()), |own| own.refuse_running(context, force))
+    }
+}
+
+impl Slim {
+    fn target<'p>(&self, context: &Context, input: &'p Input) -> anyhow::Result<Target<'p>> {
+        if !self.dry_run {
+            homes::settle(context)?;
+        }
+        let option = if self.undo { "--undo" } else { "-i" };
+        let label = input.label();
+        let at = |error| named(error, &label);
+        let needs_file = || Error::new(Kind::Usage, format!("{option} requires a file"));
+        let path = match input {
+            Input::Path(path) => path,
+            Input::Stdin => return Err(needs_file().into()),
+            Input::Name(_) => return Err(at(self.opened(input).err().unwrap_or_else(needs_file)).into()),
+        };
+        context.refuse_running(path, self.force)?;
+        let missing = || at(Error::new(Kind::NotFound, "no such file"));
+        let file = regular::open_target(path).map_err(at)?.ok_or_else(missing)?;
+        let target = Target {
+            path,
+            facts: Facts::of(&file).map_err(|error| at(Error::io("cannot read", error)))?,
+            own: Own::of(path)?,
+            file,
+            label,
+        };
+        target.refuse_running(context, self.force)?;
+        refuse_writers(&target.file, &target.label).map_err(|error| error.hint("close it"))?;
+        Ok(target)
+    }
+
+    fn rewrite(&self, context: &Context, facts: Facts) -> Rewrite {
+        Rewrite {
+            read: Some(facts),
+            keep_time: true,
+            force: self.force,
+            lock_timeout: context.lock_timeout(),
+            ..Rewrite::default()
+        }
+    }
+
+    /// Rewrites a file, unless that saves next to nothing.
+    pub fn replace(
+        &self,
+        context: &Context,
+        input: &Input,
+        suffix: &str,
+        report: &mut Report,
+    ) -> anyhow::Result<()> {
+        let target = self.target(context, input)?;
+        let label = &target.label;
+        let at = |error| named(error, label);
+        let again = target.file.try_clone();
+        let again = again.map_err(|error| at(Error::io("cannot read", error)))?;
+        let mut opened = Source::of(again)
+            .and_then(|source| self.open(source, Some(target.path)))
+            .map_err(at)?;
+        let (shares, sum) = opened.shares().map_err(at)?;
+        let mut row = Row::new(label.clone(), opened.format, shares);
+        if row.is_small() {
+            // A run that was killed may have written it and not made it durable.
+            settle_file(target.path).map_err(at)?;
+            context
+                .output
+                .tell(label, &format!("unchanged: would save {}", row.saved()));
+            report.add(row);
+            return Ok(());
+        }
+        let archived = match (&target.own, suffix) {
+            (Some(own), "") => Some(homes::keep(context, own, &sum).map_err(at)?),
+            _ => None,
+        };
+        let options = Rewrite {
+            backup: Some(suffix.into()).filter(|_| !suffix.is_empty()),
+            ..self.rewrite(context, target.facts)
+        };
+        let write = |out: &mut dyn Write| {
+            opened.slim.write(opened.source.reader()?, out)?;
+            target.refuse_running(context, self.force)
+        };
+        write_atomically(target.path, write, &options).map_err(at)?;
+        let kept = archived.map_or(String::new(), |name| {
+            format!("; the original is in the archive: {name}")
+        });
+        context
+            .output
+            .tell(label, &format!("saved {}{kept}", row.saved()));
+        row.is_written = true;
+        report.add(row);
+        Ok(())
+    }
+
+    /// Puts back the original that was archived, if the file is as it was written.
+    pub fn put_back(&self, context: &Context, input: &Input) -> anyhow::Result<()> {
+        let target = self.target(context, input)?;
+        let label = &target.label;
+        let at = |error| named(error, label);
+        let Some(own) = &target.own else {
+            let error = Error::new(Kind::NotFound, "not a session in the home of a program");
+            return Err(at(error.hint("a suffix keeps the original: move FILE+SUFFIX back")).into());
+        };
+        let mut sum = Sum::default();
+        let read = std::io::copy(&mut &target.file, &mut sum);
+        read.map_err(|error| at(Error::io("cannot read", error)))?;
+        let original = homes::original(context, own, &sum.hex()).map_err(at)?;
+        let word = match original {
+            None => {
+                // A run that was killed may have written it and not made it durable.
+                settle_file(target.path).map_err(at)?;
+                "unchanged: this is the original"
+            }
+            Some(_) if self.dry_run => "would put the original back",
+            Some(bytes) => {
+                let write = |out: &mut dyn Write| {
+                    let written = out.write_all(&bytes);
+                    written.map_err(|error| Error::io("cannot write", error))?;
+                    target.refuse_running(context, self.force)
+                };
+                write_atomically(target.path, write, &self.rewrite(context, target.facts)).map_err(at)?;
+                "put the original back"
+            }
+        };
+        context.output.tell(label, word);
+        Ok(())
+    }
+}

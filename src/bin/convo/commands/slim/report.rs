@@ -1,0 +1,127 @@
+//! Bytes by kind of record.
+
+use crate::args::TimeOptions;
+use crate::context::Context;
+use crate::terminal::measure::size;
+use crate::terminal::table::{Cell, Column, Table};
+use crate::terminal::time_format::Times;
+use convo::format::Format;
+use convo::format::slim::{Share, Shares};
+
+/// What became of an input.
+pub struct Row {
+    pub label: String,
+    pub is_written: bool,
+    format: Format,
+    shares: Shares,
+}
+
+impl Row {
+    pub fn new(label: String, format: Format, shares: Shares) -> Row {
+        Row {
+            label,
+            is_written: false,
+            format,
+            shares,
+        }
+    }
+
+    /// Whether it would become less than 1 % smaller.
+    pub fn is_small(&self) -> bool {
+        let (bytes, left) = self.shares.total();
+        (bytes - left.min(bytes)) * 100 < bytes.max(1)
+    }
+
+    /// What is saved, in words.
+    pub fn saved(&self) -> String {
+        let (bytes, left) = self.shares.total();
+        let saved = bytes - left.min(bytes);
+        let percent = (saved * 1000).checked_div(bytes).unwrap_or(0);
+        format!(
+            "{}.{} % ({} of {})",
+            percent / 10,
+            percent % 10,
+            size(saved),
+            size(bytes)
+        )
+    }
+
+    /// Largest first.
+    fn kinds(shares: &Shares) -> Vec<(&str, &Share)> {
+        let mut kinds: Vec<(&str, &Share)> = shares
+            .0
+            .iter()
+            .map(|(kind, share)| (kind.as_str(), share))
+            .collect();
+        kinds.sort_by_key(|(_, share)| std::cmp::Reverse(share.bytes));
+        kinds
+    }
+
+    fn object(&self) -> String {
+        let (bytes, left) = self.shares.total();
+        let kinds: Vec<_> = Row::kinds(&self.shares)
+            .into_iter()
+            .map(|(kind, share)| {
+                serde_json::json!({
+                    "kind": kind, "lines": share.lines, "bytes": share.bytes, "left": share.left, "loss": share.loss,
+                })
+            })
+            .collect();
+        serde_json::json!({
+            "schema": "convo.slim/1", "input": self.label, "format": self.format.name(), "bytes": bytes, "left": left,
+            "written": self.is_written, "kinds": kinds,
+        })
+        .to_string()
+    }
+}
+
+const COLUMNS: [Column; 5] = [
+    Column::text("KIND"),
+    Column::number("LINES"),
+    Column::number("BYTES"),
+    Column::number("LEFT"),
+    Column::rest("GIVES UP"),
+];
+
+/// What became of all inputs.
+pub struct Report {
+    json: bool,
+    rows: Vec<Row>,
+}
+
+impl Report {
+    pub fn new(json: bool) -> Report {
+        Report {
+            json,
+            rows: Vec::new(),
+        }
+    }
+
+    pub fn add(&mut self, row: Row) {
+        self.rows.push(row);
+    }
+
+    /// Prints an object per input, or with `table` the kinds of all of them.
+    pub fn print(self, context: &Context, table: bool) -> anyhow::Result<()> {
+        let output = &context.output;
+        if self.json {
+            return output.done(output.rows(false, self.rows.iter().map(Row::object)));
+        }
+        if !table || output.is_quiet() {
+            return Ok(());
+        }
+        let mut all = Shares::default();
+        self.rows.iter().for_each(|row| all.join(&row.shares));
+        let cells = Row::kinds(&all).into_iter().map(|(kind, share)| {
+            vec![
+                Cell::Text(kind.to_string()),
+                Cell::Number(Some(share.lines)),
+                Cell::Bytes(Some(share.bytes)),
+                Cell::Bytes(Some(share.left)),
+                Cell::Text(share.loss.unwrap_or("-").to_string()),
+            ]
+        });
+        let times = Times::new(TimeOptions::default(), &context.clock);
+        Table::new(&COLUMNS, &times).print(output, cells)
+    }
+}

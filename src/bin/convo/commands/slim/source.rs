@@ -1,0 +1,62 @@
+//! Bytes that are read more than once.
+
+use crate::context::{detect_file, from_hint, refuse_terminal, unwrapped};
+use crate::input::source::stdin;
+use convo::error::{Error, Kind, Result};
+use convo::format::Format;
+use convo::store::length_before_write;
+use std::fs::File;
+use std::io::{Cursor, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// A file as long as it was when it was opened, or standard input.
+pub enum Source {
+    File(File, u64),
+    Bytes(Vec<u8>),
+}
+
+impl Source {
+    pub fn of(file: File) -> Result<Source> {
+        let length = match length_before_write(&file) {
+            Some(length) => length,
+            None => file
+                .metadata()
+                .map_err(|error| Error::io("cannot read", error))?
+                .len(),
+        };
+        Ok(Source::File(file, length))
+    }
+
+    pub fn stdin() -> Result<Source> {
+        refuse_terminal()?;
+        let mut bytes = Vec::new();
+        stdin()
+            .read_to_end(&mut bytes)
+            .map_err(|error| Error::io("cannot read", error))?;
+        Ok(Source::Bytes(bytes))
+    }
+
+    /// From the beginning.
+    pub fn reader(&mut self) -> Result<Box<dyn Read + '_>> {
+        Ok(match self {
+            Source::File(file, length) => {
+                file.seek(SeekFrom::Start(0))
+                    .map_err(|error| Error::io("cannot read", error))?;
+                Box::new(file.take(*length))
+            }
+            Source::Bytes(bytes) => Box::new(Cursor::new(bytes)),
+        })
+    }
+
+    /// The format that is detected.
+    pub fn format(&mut self, path: Option<&Path>) -> Result<Format> {
+        let (head, whole, wrapped) = unwrapped(&mut self.reader()?)?;
+        if wrapped.is_some() {
+            let error = Error::new(Kind::Usage, "compressed or encoded");
+            return Err(error.hint("decompress it first, e.g. zstd -d FILE"));
+        }
+        let verdict = detect_file(&head, whole, path);
+        let unknown = || Error::new(Kind::Data, verdict.problem()).hint(from_hint());
+        verdict.format.ok_or_else(unknown)
+    }
+}

@@ -1,0 +1,46 @@
+//! Changes of several files in homes, all or nothing.
+
+use crate::config::home;
+use crate::context::Context;
+use convo::error::{Error, Kind, Result};
+use convo::store::changes::Journals;
+use std::path::PathBuf;
+
+fn place() -> Result<PathBuf> {
+    let state = home("XDG_STATE_HOME", ".local/state");
+    state
+        .map(|state| state.join("convo/relocate"))
+        .ok_or_else(|| Error::new(Kind::Config, "neither HOME nor XDG_STATE_HOME is set"))
+}
+
+/// The journals of changes, which nobody else has open meanwhile.
+///
+/// # Errors
+/// [`Kind::Locked`] if another process has them open.
+pub fn journals(context: &Context) -> Result<Journals> {
+    let base = home("", "").unwrap_or_default();
+    Journals::open(&place()?, &base, context.lock_timeout())
+}
+
+/// Finishes what a run that was killed has begun. Every command calls it before it writes into a home.
+///
+/// # Errors
+/// What reading and writing fails with.
+pub fn settle(context: &Context) -> Result<()> {
+    let place = place()?;
+    if !Journals::is_unfinished(&place)? {
+        return Ok(());
+    }
+    let (finished, removed) = journals(context)?.finish()?;
+    if finished > 0 {
+        context
+            .output
+            .tell("", "finished a relocation that was interrupted");
+    } else if removed > 0 {
+        context.output.tell(
+            "",
+            "removed what an interrupted relocation left; nothing was changed",
+        );
+    }
+    Ok(())
+}

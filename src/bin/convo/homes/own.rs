@@ -1,0 +1,115 @@
+//! The home that a file is in.
+
+use super::{all, clock};
+use crate::context::{Context, named};
+use crate::output::path_name;
+use convo::error::{Error, Kind, Result};
+use convo::home::{Files, Home, Mark, Running, Transcript};
+use convo::model::json;
+use std::fs::Metadata;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// A session of a home, by its file.
+pub struct Own {
+    pub home: Home,
+    pub transcript: Transcript,
+    project: Option<String>,
+}
+
+impl Own {
+    /// The session of this file; none if it is in no home.
+    ///
+    /// # Errors
+    /// [`Kind::InputOutput`] if it is below a home that cannot be read.
+    pub fn of(path: &Path) -> Result<Option<Own>> {
+        let failed = |error| {
+            named(
+                Error::io("cannot read", error).kind(Kind::InputOutput),
+                &path_name(path),
+            )
+        };
+        let about = std::fs::metadata(path).map_err(failed)?;
+        let is_it = |other: Metadata| (other.dev(), other.ino()) == (about.dev(), about.ino());
+        let real = std::fs::canonicalize(path).map_err(failed)?;
+        for home in all() {
+            if let Ok(root) = std::fs::canonicalize(&home.root)
+                && !real.starts_with(root)
+            {
+                continue;
+            }
+            if let Some(why) = &home.problem {
+                if real.starts_with(&home.root) {
+                    return Err(unread(&home.root, why));
+                }
+                continue;
+            }
+            let Files {
+                transcripts,
+                problems,
+            } = home.files();
+            for transcript in transcripts {
+                if std::fs::metadata(&transcript.path).map(is_it).map_err(failed)? {
+                    return Ok(Some(Own {
+                        project: project(path),
+                        home,
+                        transcript,
+                    }));
+                }
+            }
+            // It may be one of those.
+            if let Some((path, why)) = problems.first() {
+                return Err(unread(path, why));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The path of its file below the directory of its home.
+    pub fn path(&self) -> &Path {
+        let path = &self.transcript.path;
+        path.strip_prefix(self.home.base()).unwrap_or(path)
+    }
+
+    /// Refuses a session that a program is writing; `force` accepts one that only changed just now.
+    ///
+    /// # Errors
+    /// [`Kind::Locked`] with what marks it as running.
+    pub fn refuse_running(&self, context: &Context, force: bool) -> Result<()> {
+        let running = Running::of(&self.home, clock(context));
+        let ids = [self.transcript.id.as_deref(), self.transcript.parent.as_deref()];
+        let mut ids: Vec<&str> = ids.into_iter().flatten().collect();
+        if ids.is_empty() {
+            ids.push("");
+        }
+        let marks = ids
+            .into_iter()
+            .filter_map(|id| running.mark(&self.transcript, id, self.project.as_deref()));
+        match marks.into_iter().find(|mark| *mark != Mark::Recent || !force) {
+            None => Ok(()),
+            Some(mark) => {
+                let error = Error::new(Kind::Locked, format!("session is running: {}", mark.name()));
+                let error = error.hint("end the program, or print the result without -i");
+                Err(named(error, &path_name(&self.transcript.path)))
+            }
+        }
+    }
+}
+
+fn unread(path: &Path, why: &str) -> Error {
+    named(Error::new(Kind::InputOutput, why.to_string()), &path_name(path))
+}
+
+/// So much of the beginning of a file is read for its project.
+const HEAD: u64 = 1 << 20;
+
+/// The working directory that a log names first.
+fn project(path: &Path) -> Option<String> {
+    let file = BufReader::new(std::fs::File::open(path).ok()?.take(HEAD));
+    let mut lines = file.split(b'\n').map_while(std::io::Result::ok);
+    lines.find_map(|line| {
+        let own = json::member(&line, "cwd").or_else(|| json::member(json::member(&line, "payload")?, "cwd"));
+        Some(json::text(own?)?.into_owned())
+    })
+}

@@ -1,0 +1,164 @@
+//! Logs without what Claude Code does not need to resume a session.
+
+use super::line::{Facts, Id, is_uuid};
+use crate::format::slim::part::{Chosen, Part, Slimmed, Slimmer, Slimming, digest};
+use crate::model::json;
+use std::collections::{HashMap, HashSet};
+
+/// Copies of lines that are there already.
+const COPY: &str = "copy";
+const RESULT: &str = "toolUseResult";
+
+pub const SLIMMING: Slimming = Slimming {
+    parts: &[
+        Part::usual("progress", "ticks of running tools"),
+        Part::usual("queue-operation", "the queue of prompts"),
+        Part::usual(COPY, "second copies of lines"),
+        Part::usual(RESULT, "diffs and details of results on the screen"),
+        Part::named("file-history-snapshot", "/rewind of files"),
+    ],
+    open: |chosen| {
+        Box::new(Log {
+            chosen,
+            ..Log::default()
+        })
+    },
+};
+
+/// A log that is read for the first time.
+#[derive(Default)]
+struct Log {
+    chosen: Chosen,
+    /// Lines by id: the digest of each first one.
+    lines: HashMap<Id, [u8; 32]>,
+    /// Numbers of lines that are copies.
+    copies: HashSet<u64>,
+    /// Lines of kinds that are removed, and what they hang on.
+    above: HashMap<Id, Option<Box<[u8]>>>,
+    /// What other lines hang on.
+    hung: HashSet<Id>,
+    /// Lines that others name in another way.
+    named: HashSet<Id>,
+    /// The nearest line that is kept above one that may be removed.
+    found: HashMap<Id, Option<Box<[u8]>>>,
+}
+
+impl Log {
+    fn part(&self, facts: &Facts<'_>) -> Option<&'static str> {
+        let name = facts.name.as_ref();
+        self.chosen.part(name).filter(|_| name != COPY && name != RESULT)
+    }
+
+    /// The line that others hang on once this one is removed; none if it has to be kept.
+    fn above(&mut self, id: Id) -> Option<Box<[u8]>> {
+        let mut way = Vec::new();
+        let mut at = id;
+        let found = loop {
+            if let Some(found) = self.found.get(&at) {
+                break found.clone();
+            }
+            let Some(Some(above)) = self.above.get(&at) else {
+                break None;
+            };
+            // While it is looked for, a line that hangs on itself has none.
+            self.found.insert(at, None);
+            way.push(at);
+            match Id::of(above) {
+                Some(above) if self.above.contains_key(&above) && !self.named.contains(&above) => at = above,
+                Some(id) if self.lines.contains_key(&id) => break Some(above.clone()),
+                _ => break None,
+            }
+        };
+        for id in way {
+            self.found.insert(id, found.clone());
+        }
+        found
+    }
+
+    /// Whether a line of a kind that is removed can be: what hangs on it can hang on another one.
+    fn is_removed(&mut self, id: Id) -> bool {
+        !self.named.contains(&id) && (!self.hung.contains(&id) || self.above(id).is_some())
+    }
+}
+
+impl Slimmer for Log {
+    fn look(&mut self, number: u64, line: &[u8]) {
+        let Ok(facts) = Facts::of(line) else { return };
+        for name in ["parentUuid", "logicalParentUuid"] {
+            self.hung.extend(json::member(line, name).and_then(Id::of));
+        }
+        self.named.extend(facts.other("leafUuid").and_then(Id::of));
+        if let Some(about) = facts.other("compactMetadata") {
+            let texts = about
+                .split_inclusive(|byte| *byte == b'"')
+                .map(|text| [b"\"", text].concat());
+            self.named.extend(
+                texts
+                    .filter(|text| is_uuid(text))
+                    .filter_map(|text| Id::of(&text)),
+            );
+        }
+        let Some(id) = facts.uuid.and_then(Id::of) else {
+            return;
+        };
+        if self.chosen.has(COPY) {
+            match self.lines.get(&id) {
+                Some(first) if *first == digest(line) => {
+                    self.copies.insert(number);
+                    return;
+                }
+                Some(_) => {}
+                None => {
+                    self.lines.insert(id, digest(line));
+                }
+            }
+        } else {
+            self.lines.entry(id).or_default();
+        }
+        if self.part(&facts).is_some() {
+            self.above.insert(id, facts.parent.map(Into::into));
+        }
+    }
+
+    fn slim<'l>(&mut self, number: u64, line: &'l [u8]) -> Slimmed<'l> {
+        let facts = match Facts::of(line) {
+            Ok(facts) => facts,
+            Err(_) => return Slimmed::same("unreadable"),
+        };
+        let part = self.part(&facts);
+        if let Some(part) = part
+            && facts.uuid.and_then(Id::of).is_none_or(|id| self.is_removed(id))
+        {
+            return Slimmed::without(facts.name, part);
+        }
+        if self.copies.contains(&number) {
+            return Slimmed::without(facts.name, COPY);
+        }
+        let mut changes: Vec<(&str, Option<Box<[u8]>>)> = Vec::new();
+        for name in ["parentUuid", "logicalParentUuid"] {
+            let above = json::member(line, name).and_then(Id::of);
+            let above = above.filter(|id| self.above.contains_key(id) && !self.named.contains(id));
+            changes.extend(
+                above
+                    .and_then(|id| self.above(id))
+                    .map(|above| (name, Some(above))),
+            );
+        }
+        let result = match facts.name.as_ref() {
+            "user" => self
+                .chosen
+                .part(RESULT)
+                .filter(|_| json::member(line, RESULT).is_some()),
+            _ => None,
+        };
+        changes.extend(result.map(|name| (name, None)));
+        if changes.is_empty() {
+            return Slimmed::same(facts.name);
+        }
+        let changes: Vec<(&str, Option<&[u8]>)> = changes
+            .iter()
+            .map(|(name, value)| (*name, value.as_deref()))
+            .collect();
+        Slimmed::changed(facts.name, result, json::with_members(line, &changes))
+    }
+}

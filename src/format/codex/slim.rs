@@ -1,0 +1,171 @@
+//! Logs without what Codex does not need to resume a session.
+
+use super::line::{Item, Kind, Line};
+use super::usage::Figures;
+use crate::error::Place;
+use crate::format::slim::part::{Chosen, Part, Slimmed, Slimmer, Slimming, digest};
+use crate::model::json::{self, Dialect};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+const HISTORY: &str = "replacement_history";
+const COUNT: &str = "token_count";
+/// Messages on the screen, and the member that has their text.
+const SAID: [(&str, &str); 3] = [
+    ("user_message", "message"),
+    ("agent_message", "message"),
+    ("agent_reasoning", "text"),
+];
+
+pub const SLIMMING: Slimming = Slimming {
+    parts: &[
+        Part::usual(HISTORY, "histories of all compactions but the last"),
+        Part::usual("exec_command_end", "output and status of commands on the screen"),
+        Part::usual(COUNT, "usage by turn; the total is kept"),
+        Part::named("user_message", "your messages on the screen, but the first"),
+        Part::named("agent_message", "replies on the screen"),
+        Part::named("agent_reasoning", "reasoning on the screen"),
+    ],
+    open: |chosen| {
+        Box::new(Log {
+            chosen,
+            ..Log::default()
+        })
+    },
+};
+
+/// A log that is read for the first time.
+#[derive(Default)]
+struct Log {
+    chosen: Chosen,
+    /// The last compaction with a history.
+    compacted: Option<u64>,
+    /// The last one before each session that begins in the file.
+    kept: HashSet<u64>,
+    /// Counts that are kept: the last one, and the last ones before the total begins anew.
+    counts: HashSet<u64>,
+    last: Option<(u64, Figures)>,
+    /// The last count without figures.
+    bare: Option<u64>,
+    /// Whether it begins with the lines of another session, whose total counts.
+    is_fork: bool,
+    /// The first message of the user on the screen.
+    first: Option<u64>,
+    /// Texts of items.
+    said: HashSet<[u8; 32]>,
+}
+
+fn parse(number: u64, line: &[u8]) -> Line<'_> {
+    // Byte order mark and ending are gone.
+    Line::parse(
+        line,
+        Place {
+            line: number,
+            offset: 1,
+        },
+    )
+}
+
+/// The texts of an item.
+fn texts(item: &[u8]) -> Vec<Cow<'_, str>> {
+    let lists = ["content", "summary"].map(|name| json::member(item, name));
+    let mut texts: Vec<Cow<'_, str>> = Vec::new();
+    for list in lists.into_iter().flatten() {
+        match json::elements(list, Dialect::Strict) {
+            Some(parts) => texts.extend(
+                parts
+                    .into_iter()
+                    .filter_map(|part| json::member_text(part, "text")),
+            ),
+            None => texts.extend(json::text(list)),
+        }
+    }
+    texts
+}
+
+impl Slimmer for Log {
+    fn look(&mut self, number: u64, line: &[u8]) {
+        match parse(number, line).kind {
+            Kind::Meta(meta) => {
+                self.kept.extend(self.compacted);
+                let from = json::member(meta, "forked_from_id");
+                self.is_fork |= from.is_some_and(|id| id.starts_with(b"\""));
+            }
+            Kind::Compacted(payload)
+                if json::member(payload, HISTORY).is_some_and(|list| list.starts_with(b"[")) =>
+            {
+                self.compacted = Some(number);
+            }
+            Kind::Event(name, payload) if name == COUNT => match (Figures::told(payload), self.last) {
+                (None, _) => self.bare = Some(number),
+                (Some(now), Some((before, then))) => {
+                    // All of it, and not what is more than before.
+                    if now.since(then) == now && !then.is_zero() {
+                        self.counts.insert(before);
+                    }
+                    self.last = Some((number, now));
+                }
+                (Some(now), None) => self.last = Some((number, now)),
+            },
+            Kind::Event(name, _) if name == "user_message" => {
+                self.first.get_or_insert(number);
+            }
+            Kind::Item(Item::Reasoning | Item::Said | Item::Alone, item)
+                if SAID.iter().any(|(name, _)| self.chosen.has(name)) =>
+            {
+                let texts = texts(item);
+                self.said.extend(texts.iter().map(|text| digest(text.as_bytes())));
+                self.said.insert(digest(texts.concat().as_bytes()));
+            }
+            _ => {}
+        }
+    }
+
+    fn settle(&mut self) {
+        self.counts.extend(self.last.map(|(number, _)| number));
+        self.counts.extend(self.bare);
+    }
+
+    fn slim<'l>(&mut self, number: u64, line: &'l [u8]) -> Slimmed<'l> {
+        match parse(number, line).kind {
+            Kind::Compacted(payload) => {
+                let is_last = self.compacted == Some(number) || self.kept.contains(&number);
+                let is_old = self.compacted.is_some() && !is_last;
+                match self.chosen.part(HISTORY) {
+                    Some(part) if is_old && json::member(payload, HISTORY).is_some() => {
+                        let payload = json::with_members(payload, &[(HISTORY, None)]);
+                        let line = payload
+                            .and_then(|payload| json::with_members(line, &[("payload", Some(&payload))]));
+                        Slimmed::changed("compacted", Some(part), line)
+                    }
+                    _ => Slimmed::same("compacted"),
+                }
+            }
+            Kind::Event(name, payload) => {
+                let is_said = |member| {
+                    json::member_text(payload, member)
+                        .is_some_and(|text| self.said.contains(&digest(text.as_bytes())))
+                };
+                let is_removed = match SAID.iter().find(|(known, _)| *known == name) {
+                    Some((_, member)) => self.first != Some(number) && is_said(member),
+                    None if name == COUNT => !self.is_fork && !self.counts.contains(&number),
+                    None => true,
+                };
+                match self.chosen.part(&name).filter(|_| is_removed) {
+                    Some(part) => Slimmed::without(name.into_owned(), part),
+                    None => Slimmed::same(name.into_owned()),
+                }
+            }
+            Kind::Meta(_) => Slimmed::same("session_meta"),
+            Kind::Turn(_) => Slimmed::same("turn_context"),
+            Kind::Item(_, item) => match json::member_text(item, "type") {
+                Some(name) => Slimmed::same(name.into_owned()),
+                None => Slimmed::same("item"),
+            },
+            Kind::Other => {
+                Slimmed::same(json::member_text(line, "type").map_or("other".to_string(), Cow::into_owned))
+            }
+            Kind::Blank | Kind::Unreadable(_) => Slimmed::same("unreadable"),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Recordings without what Gemini CLI does not need to resume a session.
+
+use super::line::Line;
+use crate::format::object::members;
+use crate::format::slim::part::{Chosen, Part, Slimmed, Slimmer, Slimming};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+const REPLACED: &str = "replaced";
+const REWOUND: &str = "rewound";
+const SET: &str = "$set";
+const DISPLAY: &str = "resultDisplay";
+
+pub const SLIMMING: Slimming = Slimming {
+    parts: &[
+        Part::usual(REPLACED, "earlier versions of messages"),
+        Part::usual(REWOUND, "messages that were taken back"),
+        Part::usual(SET, "earlier values of the description"),
+        Part::named(DISPLAY, "results as the screen shows them"),
+    ],
+    open: |chosen| {
+        Box::new(Log {
+            chosen,
+            ..Log::default()
+        })
+    },
+};
+
+/// What a line does to the messages.
+enum Operation {
+    Message(String),
+    Rewind(String),
+    /// Sets all messages anew, to these.
+    Checkpoint(Vec<Option<String>>),
+}
+
+/// A recording that is read for the first time.
+#[derive(Default)]
+struct Log {
+    chosen: Chosen,
+    operations: Vec<(u64, Operation)>,
+    /// The last line that sets a member of the description.
+    set: HashMap<String, u64>,
+    /// Whether a description brings messages along, as older recordings do.
+    is_older: bool,
+    gone: HashMap<u64, &'static str>,
+}
+
+/// A message that is left: the lines of its versions, the first of which decides its place.
+struct Live {
+    id: Option<String>,
+    lines: Vec<u64>,
+    /// Whether a checkpoint has put it there.
+    is_set: bool,
+}
+
+impl Slimmer for Log {
+    fn look(&mut self, number: u64, line: &[u8]) {
+        let mut describe = |object: &[u8]| {
+            for (name, _) in members(object).unwrap_or_default() {
+                self.set.insert(name.into_owned(), number);
+            }
+        };
+        match Line::of(line) {
+            Line::Message(id) => self
+                .operations
+                .push((number, Operation::Message(id.into_owned()))),
+            Line::Rewind(id) => self.operations.push((number, Operation::Rewind(id.into_owned()))),
+            Line::Set(set) => {
+                describe(set);
+                if let Some(list) =
+                    json::member(set, "messages").and_then(|list| json::elements(list, Dialect::Strict))
+                {
+                    let id = |message: &[u8]| json::member_text(message, "id").map(Cow::into_owned);
+                    let ids = list.into_iter().map(id).collect();
+                    self.operations.push((number, Operation::Checkpoint(ids)));
+                }
+            }
+            Line::Session => {
+                describe(line);
+                self.is_older |= json::member(line, "messages").is_some();
+            }
+            Line::Blank | Line::Unreadable | Line::Strange => {}
+        }
+    }
+
+    fn settle(&mut self) {
+        if self.is_older {
+            return;
+        }
+        let is_checkpoint = |(_, operation): &(u64, Operation)| matches!(operation, Operation::Checkpoint(_));
+        let from = self.operations.iter().rposition(is_checkpoint).unwrap_or(0);
+        for (number, operation) in &self.operations[..from] {
+            match operation {
+                Operation::Message(_) => self.gone.insert(*number, REPLACED),
+                Operation::Rewind(_) => self.gone.insert(*number, REWOUND),
+                Operation::Checkpoint(_) => None,
+            };
+        }
+        let mut live: Vec<Live> = Vec::new();
+        let mut gone = Vec::new();
+        for (number, operation) in &self.operations[from..] {
+            match operation {
+                Operation::Checkpoint(ids) => live.extend(ids.iter().map(|id| Live {
+                    id: id.clone(),
+                    lines: vec![*number],
+                    is_set: true,
+                })),
+                Operation::Message(id) => match live.iter_mut().find(|known| known.id.as_ref() == Some(id)) {
+                    Some(known) => known.lines.push(*number),
+                    None => live.push(Live {
+                        id: Some(id.clone()),
+                        lines: vec![*number],
+                        is_set: false,
+                    }),
+                },
+                Operation::Rewind(id) => {
+                    let at = live
+                        .iter()
+                        .position(|known| known.id.as_ref() == Some(id))
+                        .unwrap_or(0);
+                    // What a checkpoint brings cannot be removed, so the line that takes it back is needed.
+                    if live[at..].iter().any(|rewound| rewound.is_set) {
+                        return;
+                    }
+                    gone.extend(
+                        live.drain(at..)
+                            .flat_map(|rewound| rewound.lines)
+                            .map(|line| (line, REWOUND)),
+                    );
+                    gone.push((*number, REWOUND));
+                }
+            }
+        }
+        if !self.chosen.has(REWOUND) && !gone.is_empty() {
+            return; // a message that moved would be taken back with others
+        }
+        // Of each message the last version is kept, and of the others the one that keeps its place before the next message.
+        let mut next = u64::MAX;
+        for Live { lines, is_set, .. } in live.iter().rev() {
+            let last = lines.len() - 1;
+            let place = match is_set {
+                true => 0,
+                false => lines.iter().rposition(|line| *line < next).unwrap_or(0),
+            };
+            let is_gone = |at: &usize| *at != place && *at != last;
+            gone.extend((0..lines.len()).filter(is_gone).map(|at| (lines[at], REPLACED)));
+            next = lines[place];
+        }
+        self.gone.extend(gone);
+    }
+
+    fn slim<'l>(&mut self, number: u64, line: &'l [u8]) -> Slimmed<'l> {
+        let gone = self.gone.get(&number).and_then(|part| self.chosen.part(part));
+        match Line::of(line) {
+            Line::Message(_) => {
+                let kind = json::member_text(line, "type").map_or("message".to_string(), Cow::into_owned);
+                match (gone, self.chosen.part(DISPLAY)) {
+                    (Some(part), _) => Slimmed::without(kind, part),
+                    (None, Some(part)) if is_displayed(line) => {
+                        Slimmed::changed(kind, Some(part), without_display(line))
+                    }
+                    _ => Slimmed::same(kind),
+                }
+            }
+            Line::Rewind(_) => match gone {
+                Some(part) => Slimmed::without("$rewindTo", part),
+                None => Slimmed::same("$rewindTo"),
+            },
+            Line::Set(set) => {
+                let Some(part) = self.chosen.part(SET) else {
+                    return Slimmed::same(SET);
+                };
+                let all = members(set).unwrap_or_default();
+                let is_last =
+                    |name: &str| self.set.get(name) == Some(&number) || self.is_older && name == "messages";
+                let count = all.iter().filter(|(name, _)| is_last(name)).count();
+                match count {
+                    _ if count == all.len() => Slimmed::same(SET),
+                    0 => Slimmed::without(SET, part),
+                    _ => {
+                        let mut kept = ObjectBuilder::default();
+                        let last = all.iter().filter(|(name, _)| is_last(name));
+                        last.for_each(|(name, value)| {
+                            kept.raw(name, value);
+                        });
+                        let line = json::with_members(line, &[(SET, Some(&kept.finish()))]);
+                        Slimmed::changed(SET, Some(part), line)
+                    }
+                }
+            }
+            Line::Session => Slimmed::same("session"),
+            Line::Blank | Line::Unreadable => Slimmed::same("unreadable"),
+            Line::Strange => Slimmed::same("other"),
+        }
+    }
+}
+
+/// The calls of a message.
+fn calls(line: &[u8]) -> Vec<&[u8]> {
+    json::member(line, "toolCalls")
+        .and_then(|calls| json::elements(calls, Dialect::Strict))
+        .unwrap_or_default()
+}
+
+fn is_displayed(line: &[u8]) -> bool {
+    calls(line)
+        .into_iter()
+        .any(|call| json::member(call, DISPLAY).is_some())
+}
+
+fn without_display(line: &[u8]) -> Result<Vec<u8>, json::Fault> {
+    let calls: Vec<Vec<u8>> = calls(line)
+        .into_iter()
+        .map(|call| json::with_members(call, &[(DISPLAY, None)]).unwrap_or_else(|_| call.to_vec()))
+        .collect();
+    let list = [&b"["[..], &calls.join(&b','), b"]"].concat();
+    json::with_members(line, &[("toolCalls", Some(&list))])
+}

@@ -1,0 +1,51 @@
+//! Sessions without what pi does not need to resume them.
+
+use super::entry::{Entry, Kind};
+use crate::error::Place;
+use crate::format::slim::part::{Chosen, Part, Slimmed, Slimmer, Slimming};
+use crate::model::json;
+use std::borrow::Cow;
+
+const DETAILS: &str = "details";
+
+/// Details of at most this size are kept.
+const FEW: usize = 4096;
+
+pub const SLIMMING: Slimming = Slimming {
+    parts: &[Part::usual(
+        DETAILS,
+        "details over 4 KiB of results on the screen",
+    )],
+    open: |chosen| Box::new(Log(chosen)),
+};
+
+struct Log(Chosen);
+
+impl Slimmer for Log {
+    fn look(&mut self, _number: u64, _line: &[u8]) {}
+
+    fn slim<'l>(&mut self, number: u64, line: &'l [u8]) -> Slimmed<'l> {
+        let place = Place {
+            line: number,
+            offset: 1,
+        };
+        let entry = Entry::parse(line, place, number == 1);
+        let message = entry.get("message").filter(|_| entry.kind == Kind::Message);
+        let Some(message) = message else {
+            return Slimmed::same(
+                json::member_text(line, "type").map_or("unreadable".to_string(), Cow::into_owned),
+            );
+        };
+        let role = json::member_text(message, "role").map_or("message".to_string(), Cow::into_owned);
+        let is_large = json::member(message, DETAILS).is_some_and(|details| details.len() > FEW);
+        match self.0.part(DETAILS) {
+            Some(part) if is_large && role == "toolResult" => {
+                let message = json::with_members(message, &[(DETAILS, None)]);
+                let line =
+                    message.and_then(|message| json::with_members(line, &[("message", Some(&message))]));
+                Slimmed::changed(role, Some(part), line)
+            }
+            _ => Slimmed::same(role),
+        }
+    }
+}

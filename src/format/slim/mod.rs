@@ -1,0 +1,189 @@
+//! Sessions without what resuming does not need, line by line: a file of any size in little memory.
+
+pub mod part;
+
+pub use part::{Chosen, Part, Slimming};
+
+use super::Format;
+use super::lines::Lines;
+use crate::error::{Error, Kind, Result};
+use crate::model::record::body_of;
+use part::{Left, Slimmer};
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+
+/// The parts of a format that can be removed; none if it is not slimmed.
+pub fn parts(format: Format) -> Option<&'static [Part]> {
+    format.form().slims.map(|slims| slims.parts)
+}
+
+/// The parts that are removed: by default the usual ones, with `only` these alone, in any case without those to keep.
+///
+/// # Errors
+/// [`Kind::Usage`] for a format that is not slimmed, and for an unknown part.
+pub fn chosen(format: Format, only: &[String], keep: &[String]) -> Result<Chosen> {
+    let Some(parts) = parts(format) else {
+        let error = Error::new(Kind::Usage, format!("cannot slim {} files", format.name()));
+        return Err(error.hint(match format {
+            Format::Native => "remove records that are out of view with: convo gc".to_string(),
+            _ => format!(
+                "formats: {}",
+                names(
+                    Format::ALL
+                        .into_iter()
+                        .filter(|format| format.form().slims.is_some())
+                        .map(Format::name)
+                )
+            ),
+        }));
+    };
+    let known = |name: &String| match parts.iter().any(|part| part.name == name) {
+        true => Ok(()),
+        false => {
+            let what = format!("unknown kind '{name}' of {}", format.name());
+            Err(Error::new(Kind::Usage, what)
+                .hint(format!("kinds: {}", names(parts.iter().map(|part| part.name)))))
+        }
+    };
+    only.iter().chain(keep).try_for_each(known)?;
+    let has = |list: &[String], part: &Part| list.iter().any(|name| name == part.name);
+    let is_chosen = |part: &&Part| match only {
+        [] => part.is_usual && !has(keep, part),
+        only => has(only, part) && !has(keep, part),
+    };
+    Ok(Chosen(
+        parts.iter().filter(is_chosen).map(|part| part.name).collect(),
+    ))
+}
+
+fn names<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// How much a kind of record takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    /// Lines that have it.
+    pub lines: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Bytes that are left.
+    pub left: u64,
+    /// What is given up; none for what is kept.
+    pub loss: Option<&'static str>,
+}
+
+/// The bytes of a file by kind of record, parts of records apart.
+#[derive(Clone, Debug, Default)]
+pub struct Shares(pub BTreeMap<String, Share>);
+
+impl Shares {
+    fn add(&mut self, kind: &str, bytes: usize, left: usize) -> &mut Share {
+        if !self.0.contains_key(kind) {
+            self.0.insert(kind.to_string(), Share::default());
+        }
+        let share = self.0.entry(kind.to_string()).or_default();
+        share.lines += 1;
+        share.bytes += bytes as u64;
+        share.left += left as u64;
+        share
+    }
+
+    /// Adds those of another file.
+    pub fn join(&mut self, other: &Shares) {
+        for (kind, share) in &other.0 {
+            let own = self.0.entry(kind.clone()).or_default();
+            own.lines += share.lines;
+            own.bytes += share.bytes;
+            own.left += share.left;
+            own.loss = own.loss.or(share.loss);
+        }
+    }
+
+    /// Bytes of the file, and bytes that are left.
+    pub fn total(&self) -> (u64, u64) {
+        let all = self.0.values();
+        all.fold((0, 0), |(bytes, left), share| {
+            (bytes + share.bytes, left + share.left)
+        })
+    }
+}
+
+/// A file on its way to a smaller one: read once, to be read again.
+pub struct Slim {
+    parts: &'static [Part],
+    slimmer: Box<dyn Slimmer>,
+}
+
+impl Slim {
+    /// Reads a file of which these parts are to be removed.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] for a format that is not slimmed; what reading fails with.
+    pub fn read(format: Format, chosen: Chosen, input: impl Read) -> Result<Slim> {
+        let Some(slims) = format.form().slims else {
+            return Err(Error::new(
+                Kind::Usage,
+                format!("cannot slim {} files", format.name()),
+            ));
+        };
+        let mut slimmer = (slims.open)(chosen);
+        let mut lines = Lines::new(Vec::new(), input);
+        let failed = |error| Error::io("cannot read", error);
+        while let Some((full, place)) = lines.next_line().map_err(failed)? {
+            slimmer.look(place.line, body_of(full, place));
+        }
+        slimmer.settle();
+        Ok(Slim {
+            parts: slims.parts,
+            slimmer,
+        })
+    }
+
+    /// Writes what is left of the same file, read again.
+    pub fn write(&mut self, input: impl Read, out: &mut dyn Write) -> Result<Shares> {
+        let mut shares = Shares::default();
+        let mut lines = Lines::new(Vec::new(), input);
+        let failed = |error| Error::io("cannot read", error);
+        while let Some((full, place)) = lines.next_line().map_err(failed)? {
+            let body = body_of(full, place);
+            let slimmed = self.slimmer.slim(place.line, body);
+            let start = body.as_ptr().addr() - full.as_ptr().addr();
+            let mut write = |bytes: &[u8]| {
+                out.write_all(bytes)
+                    .map_err(|error| Error::io("cannot write", error))
+            };
+            let left = match &slimmed.left {
+                Left::Same => {
+                    write(full)?;
+                    full.len()
+                }
+                Left::Other(line) => {
+                    write(&full[..start])?;
+                    write(line)?;
+                    write(&full[start + body.len()..])?;
+                    full.len() - body.len() + line.len()
+                }
+                Left::Nothing => 0,
+            };
+            let Some(part) = slimmed.part else {
+                shares.add(&slimmed.record, full.len(), left);
+                continue;
+            };
+            // What is left of a line counts with its record.
+            let removed = match slimmed.record == part || left == 0 {
+                true => shares.add(part, full.len(), left),
+                false => {
+                    shares.add(&slimmed.record, left, left);
+                    shares.add(part, full.len().saturating_sub(left), 0)
+                }
+            };
+            removed.loss = self
+                .parts
+                .iter()
+                .find(|known| known.name == part)
+                .map(|known| known.loss);
+        }
+        Ok(shares)
+    }
+}

@@ -1,0 +1,136 @@
+//! Records and members that a program does not need to resume a session.
+
+use crate::model::json::Fault;
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+
+/// How the files of a format are slimmed.
+#[derive(Clone, Copy)]
+pub struct Slimming {
+    /// What can be removed, in the order of the manual.
+    pub parts: &'static [Part],
+    /// Begins to read a file of which these parts are to be removed.
+    pub open: fn(Chosen) -> Box<dyn Slimmer>,
+}
+
+/// A kind of record, or a member of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The name on the command line and in reports.
+    pub name: &'static str,
+    /// What is given up without it.
+    pub loss: &'static str,
+    /// Whether it is removed without being named.
+    pub is_usual: bool,
+}
+
+impl Part {
+    /// A part that is removed by default.
+    pub const fn usual(name: &'static str, loss: &'static str) -> Part {
+        Part {
+            name,
+            loss,
+            is_usual: true,
+        }
+    }
+
+    /// A part that is removed only when it is named.
+    pub const fn named(name: &'static str, loss: &'static str) -> Part {
+        Part {
+            is_usual: false,
+            ..Part::usual(name, loss)
+        }
+    }
+}
+
+/// The names of the parts that are to be removed.
+#[derive(Clone, Debug, Default)]
+pub struct Chosen(pub Vec<&'static str>);
+
+impl Chosen {
+    /// Whether a part is to be removed.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains(&name)
+    }
+
+    /// The part of this name, if it is to be removed.
+    pub fn part(&self, name: &str) -> Option<&'static str> {
+        self.0.iter().find(|known| **known == name).copied()
+    }
+}
+
+/// What is left of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slimmed<'l> {
+    /// The kind of the record.
+    pub record: Cow<'l, str>,
+    /// The part that is removed.
+    pub part: Option<&'static str>,
+    /// The line without it.
+    pub left: Left,
+}
+
+/// What is left of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// All of it, byte for byte.
+    Same,
+    /// Another line.
+    Other(Vec<u8>),
+    /// Nothing.
+    Nothing,
+}
+
+impl<'l> Slimmed<'l> {
+    /// A line that is kept as it is.
+    pub fn same(record: impl Into<Cow<'l, str>>) -> Slimmed<'l> {
+        Slimmed {
+            record: record.into(),
+            part: None,
+            left: Left::Same,
+        }
+    }
+
+    /// A line that is removed as this part.
+    pub fn without(record: impl Into<Cow<'l, str>>, part: &'static str) -> Slimmed<'l> {
+        Slimmed {
+            part: Some(part),
+            left: Left::Nothing,
+            ..Slimmed::same(record)
+        }
+    }
+
+    /// A line with some members replaced or removed; kept as it is where it is no object.
+    pub fn changed(
+        record: impl Into<Cow<'l, str>>,
+        part: Option<&'static str>,
+        line: Result<Vec<u8>, Fault>,
+    ) -> Slimmed<'l> {
+        match line {
+            Ok(line) => Slimmed {
+                part,
+                left: Left::Other(line),
+                ..Slimmed::same(record)
+            },
+            Err(_) => Slimmed::same(record),
+        }
+    }
+}
+
+/// Removes parts of a file, which it reads twice: lines depend on what follows them. Lines have no byte order mark and
+/// no ending; their numbers are the same both times.
+pub trait Slimmer {
+    /// Reads a line for the first time.
+    fn look(&mut self, number: u64, line: &[u8]);
+
+    /// After the last line.
+    fn settle(&mut self) {}
+
+    /// What is left of a line.
+    fn slim<'l>(&mut self, number: u64, line: &'l [u8]) -> Slimmed<'l>;
+}
+
+/// The digest by which copies of texts and lines are recognized.
+pub fn digest(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}

@@ -1,0 +1,219 @@
+//! Directories that are named after a project.
+
+use super::{Plan, Problems, exists};
+use crate::error::{Error, Kind, Result};
+use crate::home::files::{Transcript, names};
+use crate::home::gemini_cli::sha256;
+use crate::home::places::{Home, is_absent};
+use crate::model::json;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+/// How the directories of projects are named.
+#[derive(Clone, Copy, Debug)]
+pub enum Folders {
+    /// After nothing.
+    None,
+    /// By a form of the path.
+    Slug(Slug),
+    /// By the SHA-256 of the path, below these directories.
+    Hash(&'static [&'static str]),
+}
+
+/// Directories of projects, by a form of the path.
+#[derive(Clone, Copy, Debug)]
+pub struct Slug {
+    /// Where they are, below the base of the home.
+    pub parent: &'static str,
+    /// Where sessions are in them.
+    pub below: &'static str,
+    /// The name of the directory of a project.
+    pub name: fn(&str) -> String,
+}
+
+/// Longer names are cut by the programs, in a way that is not known.
+const LONGEST: usize = 200;
+
+/// What is in a directory of a project.
+struct Found<'t> {
+    transcript: &'t Transcript,
+    project: Option<String>,
+}
+
+impl Slug {
+    /// Adds what moves in the directories below this base.
+    pub fn plan(&self, home: &Home, base: &Path, plan: &mut Plan, problems: &mut Problems) -> Result<()> {
+        let parent = base.join(self.parent);
+        let files = home.files();
+        problems.extend(files.problems);
+        let mut folders: BTreeMap<PathBuf, Vec<Found<'_>>> = BTreeMap::new();
+        for transcript in &files.transcripts {
+            let folder = transcript.path.parent().and_then(|folder| match self.below {
+                "" => Some(folder),
+                below => folder.parent().filter(|_| folder.ends_with(below)),
+            });
+            let Some(folder) = folder.filter(|folder| folder.parent() == Some(&parent)) else {
+                continue;
+            };
+            let found = Found {
+                transcript,
+                project: project(&transcript.path)?,
+            };
+            folders.entry(folder.to_path_buf()).or_default().push(found);
+        }
+        for (folder, found) in folders {
+            self.folder(&parent, &folder, &found, plan, problems)?;
+        }
+        Ok(())
+    }
+
+    fn folder(
+        &self,
+        parent: &Path,
+        folder: &Path,
+        found: &[Found<'_>],
+        plan: &mut Plan,
+        problems: &mut Problems,
+    ) -> Result<()> {
+        let own = folder.file_name().unwrap_or_default();
+        // Where each session belongs: nothing for those that are where they belong, or somewhere of their own.
+        let mut targets: Vec<Option<PathBuf>> = Vec::new();
+        for Found { project, .. } in found {
+            let new = project
+                .as_deref()
+                .and_then(|project| Some((project, plan.renames.path(project)?)));
+            let target = new.as_ref().filter(|(old, _)| own == (self.name)(old).as_str());
+            if let Some((old, _)) = &new
+                && (self.name)(old).len() > LONGEST
+            {
+                let why = "the name of the directory of such a long project is not known".to_string();
+                plan.left.push((folder.to_path_buf(), why));
+                return Ok(());
+            }
+            let name = target.map(|(_, new)| (self.name)(new));
+            if let Some(name) = name.as_ref().filter(|name| name.len() > LONGEST) {
+                let why = format!("the name of the new directory is not known: {name}");
+                plan.left.push((folder.to_path_buf(), why));
+                return Ok(());
+            }
+            targets.push(name.map(|name| parent.join(name)));
+        }
+        let Some(first) = targets.iter().flatten().next() else {
+            return Ok(());
+        };
+        let mut known = targets.iter().zip(found);
+        let is_whole = known.all(|(target, found)| match &found.project {
+            None => true,
+            Some(_) => target.as_ref() == Some(first),
+        });
+        if first == folder {
+            return Ok(());
+        }
+        let part = |path: &Path| {
+            let below = path.strip_prefix(parent.parent().unwrap_or(parent));
+            format!("/{}", below.unwrap_or(path).display())
+        };
+        if is_whole && !exists(first)? {
+            plan.renames.add_part(part(folder), part(first));
+            plan.moves.push((folder.to_path_buf(), first.clone()));
+            return Ok(());
+        }
+        let mut moved: Vec<PathBuf> = Vec::new();
+        for (target, found) in targets.iter().zip(found) {
+            let Some(target) = target else { continue };
+            let place = target.join(self.below);
+            for folder in [target, &place] {
+                if !plan.makes.contains(folder) && !exists(folder)? {
+                    plan.makes.push(folder.clone());
+                }
+            }
+            for path in with_sidecars(&found.transcript.path, problems) {
+                let to = place.join(path.file_name().unwrap_or_default());
+                if exists(&to)? {
+                    let error = Error::new(Kind::Exists, format!("{}: already exists", to.display()));
+                    return Err(error.hint("nothing was changed; move one of the two away first"));
+                }
+                plan.renames.add_part(part(&path), part(&to));
+                plan.moves.push((path.clone(), to));
+                moved.push(path);
+            }
+        }
+        let mut rest = names(folder, problems);
+        rest.retain(|name| !moved.contains(&folder.join(name)));
+        for name in rest.iter().filter(|name| *name == "memory") {
+            let why = "other sessions have it, too, or the new directory is there already".to_string();
+            plan.left.push((folder.join(name), why));
+        }
+        if self.below.is_empty() {
+            plan.removes.push(folder.to_path_buf());
+        } else {
+            plan.removes
+                .extend([folder.join(self.below), folder.to_path_buf()]);
+        }
+        Ok(())
+    }
+}
+
+/// A session, and what is next to it under its name.
+fn with_sidecars(path: &Path, problems: &mut Problems) -> Vec<PathBuf> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let mut found = names(folder, problems);
+    found.retain(|name| {
+        let rest = name.to_str().and_then(|name| name.strip_prefix(stem.as_ref()));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    });
+    found.into_iter().map(|name| folder.join(name)).collect()
+}
+
+/// The working directory that a log names first.
+fn project(path: &Path) -> Result<Option<String>> {
+    let failed = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
+    let mut file = BufReader::with_capacity(64 << 10, File::open(path).map_err(failed)?);
+    let mut line = Vec::new();
+    while file.read_until(b'\n', &mut line).map_err(failed)? > 0 {
+        if let Some(project) = json::member_text(&line, "cwd") {
+            return Ok(Some(project.into_owned()));
+        }
+        line.clear();
+    }
+    Ok(None)
+}
+
+/// Adds the directories that are named by a hash, and the hashes.
+pub fn hashed(base: &Path, parents: &[&str], plan: &mut Plan) -> Result<()> {
+    let mut projects = vec![plan.renames.old().to_string()];
+    let registry = match std::fs::read(base.join("projects.json")) {
+        Err(error) if !is_absent(&error) => {
+            return Err(Error::io("projects.json", error).kind(Kind::InputOutput));
+        }
+        read => read.unwrap_or_default(),
+    };
+    if let Ok(value) = serde_json::from_slice::<serde_json::Value>(&registry) {
+        let known = value["projects"].as_object().into_iter().flatten();
+        projects.extend(known.map(|(project, _)| project.clone()));
+    }
+    projects.sort();
+    projects.dedup();
+    for old in projects {
+        let Some(new) = plan.renames.path(&old) else {
+            continue;
+        };
+        let (old, new) = (sha256(&old), sha256(&new));
+        for parent in parents {
+            let (from, to) = (base.join(parent).join(&old), base.join(parent).join(&new));
+            if !exists(&from)? {
+                continue;
+            }
+            if exists(&to)? {
+                let error = Error::new(Kind::Exists, format!("{}: already exists", to.display()));
+                return Err(error.hint("nothing was changed; move one of the two away first"));
+            }
+            plan.moves.push((from, to));
+        }
+        plan.renames.add_whole(old, new);
+    }
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! A project that was moved: what names its directory in the homes of programs, and what has to change there.
+
+mod folders;
+mod renames;
+mod rewrite;
+mod rules;
+
+pub use renames::Renames;
+pub use rewrite::{Counts, rewrite};
+pub use rules::Rule;
+
+use super::files::matching;
+use super::places::{Home, is_absent, reason};
+use crate::error::{Error, Kind, Result};
+use folders::Folders;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// What cannot be read, and why.
+type Problems = Vec<(PathBuf, String)>;
+
+/// A file with members that name the project.
+#[derive(Debug)]
+pub struct Change {
+    /// The file, where it is now.
+    pub path: PathBuf,
+    /// Which members count.
+    pub rule: &'static Rule,
+    /// How often each of them names the project.
+    pub counts: Counts,
+}
+
+/// What has to change in a home.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// Files to rewrite.
+    pub files: Vec<Change>,
+    /// Directories to make.
+    pub makes: Vec<PathBuf>,
+    /// Files and directories to move.
+    pub moves: Vec<(PathBuf, PathBuf)>,
+    /// Directories to remove if they are empty then.
+    pub removes: Vec<PathBuf>,
+    /// What names the project, or may, and cannot be changed, with the reason.
+    pub left: Vec<(PathBuf, String)>,
+    /// The paths as the files have to name them.
+    pub renames: Renames,
+}
+
+impl Plan {
+    /// What a move from one directory to another changes in a home; both are absolute.
+    ///
+    /// # Errors
+    /// [`Kind::InputOutput`] for files that cannot be read, [`Kind::Data`] for documents that are not understood,
+    /// [`Kind::Exists`] if a new path is taken.
+    pub fn of(home: &Home, old: &str, new: &str) -> Result<Plan> {
+        let rules = rules::of(home.program.name);
+        let mut plan = Plan {
+            renames: Renames::new(old, new),
+            ..Plan::default()
+        };
+        if !rules.left.is_empty() {
+            plan.left.push((home.root.clone(), rules.left.to_string()));
+        }
+        let mut problems = Vec::new();
+        let base = home.base();
+        for pattern in rules.databases {
+            let found = matching(base, pattern, &mut problems);
+            for path in found {
+                if names(&path, old)? {
+                    plan.left.push((path, "database".to_string()));
+                }
+            }
+        }
+        match rules.folders {
+            Folders::None => {}
+            Folders::Slug(slug) => {
+                for base in bases(base, &mut problems) {
+                    slug.plan(home, &base, &mut plan, &mut problems)?;
+                }
+            }
+            Folders::Hash(parents) => folders::hashed(base, parents, &mut plan)?,
+        }
+        let files = files(base, rules.files, &mut problems);
+        if let Some((path, why)) = problems.into_iter().next() {
+            return Err(Error::new(
+                Kind::InputOutput,
+                format!("{}: {why}", path.display()),
+            ));
+        }
+        for (path, rule) in files {
+            let counts = rewrite(&path, rule, &plan.renames, &mut std::io::sink())?;
+            for new in &counts.taken {
+                plan.left.push((path.clone(), format!("has {new}, too")));
+            }
+            if !counts.members.is_empty() {
+                plan.files.push(Change { path, rule, counts });
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Whether nothing has to change.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.moves.is_empty()
+    }
+
+    /// Where a path is after the moves.
+    pub fn moved(&self, path: &Path) -> PathBuf {
+        let moved = self.moves.iter().find_map(|(from, to)| {
+            let below = path.strip_prefix(from).ok()?;
+            Some(match below.as_os_str().is_empty() {
+                true => to.clone(),
+                false => to.join(below),
+            })
+        });
+        moved.unwrap_or_else(|| path.to_path_buf())
+    }
+}
+
+/// The files that rules are about, each once.
+fn files(base: &Path, rules: &'static [Rule], problems: &mut Problems) -> Vec<(PathBuf, &'static Rule)> {
+    let mut found: Vec<(PathBuf, &Rule)> = Vec::new();
+    let mut known = HashSet::new();
+    for rule in rules {
+        for base in bases(base, problems) {
+            let (base, pattern) = match rule.files.strip_prefix("../") {
+                None => (base.as_path(), rule.files),
+                // Only the default home has files of its own beside it.
+                Some(pattern) if base.ends_with(".claude") => (base.parent().unwrap_or(&base), pattern),
+                Some(_) => continue,
+            };
+            for path in matching(base, pattern, problems) {
+                match path.symlink_metadata() {
+                    Ok(about) if about.is_file() && known.insert(path.clone()) => found.push((path, rule)),
+                    Err(error) if !is_absent(&error) => problems.push((path, reason(&error))),
+                    _ => {}
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Whether a database, or its log, has this path somewhere.
+fn names(path: &Path, old: &str) -> Result<bool> {
+    let mut log = path.as_os_str().to_os_string();
+    log.push("-wal");
+    for path in [path, Path::new(&log)] {
+        match std::fs::read(path) {
+            Ok(text) if memchr::memmem::find(&text, old.as_bytes()).is_some() => return Ok(true),
+            Err(error) if !is_absent(&error) => {
+                return Err(Error::io(path.display(), error).kind(Kind::InputOutput));
+            }
+            _ => {}
+        }
+    }
+    Ok(false)
+}
+
+/// The base of a home, and those of the profiles in it.
+fn bases(base: &Path, problems: &mut Problems) -> Vec<PathBuf> {
+    let profiles = matching(base, "profiles/*", problems).into_iter();
+    let mut bases = vec![base.to_path_buf()];
+    bases.extend(profiles.filter(|path| path.is_dir()));
+    bases
+}
+
+/// Whether there is something at a path.
+///
+/// # Errors
+/// [`Kind::InputOutput`] if that cannot be read.
+fn exists(path: &Path) -> Result<bool> {
+    match path.symlink_metadata() {
+        Ok(_) => Ok(true),
+        Err(error) if is_absent(&error) => Ok(false),
+        Err(error) => Err(Error::io(path.display(), error).kind(Kind::InputOutput)),
+    }
+}

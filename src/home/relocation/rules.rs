@@ -1,0 +1,237 @@
+//! Which members of which files name a project.
+
+use super::folders::{Folders, Slug};
+use crate::home::slot::{claude_slug, pi_slug};
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A JSON value per line. One that is not JSON is left as it is.
+    Lines,
+    /// A JSON document.
+    Document,
+    /// The path and a line ending.
+    Text,
+}
+
+/// Files and their members.
+#[derive(Debug)]
+pub struct Rule {
+    /// A pattern of their paths, below the base of the home.
+    pub files: &'static str,
+    /// How they are written; compressed ones too.
+    pub shape: Shape,
+    /// The types of records that count; none: all.
+    pub types: &'static [&'static str],
+    /// Paths of the members: `*` is each element of a list, `{}` each name in an object.
+    pub members: &'static [&'static str],
+}
+
+/// What names a project in the home of a program.
+pub struct Rules {
+    pub files: &'static [Rule],
+    pub folders: Folders,
+    /// Databases that name it.
+    pub databases: &'static [&'static str],
+    /// Why the files of the program are not changed; empty if they are.
+    pub left: &'static str,
+}
+
+const fn lines(
+    files: &'static str,
+    types: &'static [&'static str],
+    members: &'static [&'static str],
+) -> Rule {
+    Rule {
+        files,
+        shape: Shape::Lines,
+        types,
+        members,
+    }
+}
+
+const fn document(files: &'static str, members: &'static [&'static str]) -> Rule {
+    Rule {
+        shape: Shape::Document,
+        ..lines(files, &[], members)
+    }
+}
+
+const fn text(files: &'static str) -> Rule {
+    Rule {
+        shape: Shape::Text,
+        ..lines(files, &[], &["path"])
+    }
+}
+
+const NONE: Rules = Rules {
+    files: &[],
+    folders: Folders::None,
+    databases: &[],
+    left: "",
+};
+
+const CLAUDE: &[&str] = &["cwd", "toolUseResult.persistedOutputPath"];
+const CODEX: &[&str] = &["session_meta", "turn_context"];
+
+/// The rules of a program.
+pub fn of(program: &str) -> Rules {
+    match program {
+        "claude-code" => {
+            const {
+                Rules {
+                    files: &[
+                        lines("projects/*/*.jsonl", &[], CLAUDE),
+                        lines("projects/*/*/subagents/*.jsonl", &[], CLAUDE),
+                        document(
+                            "projects/*/sessions-index.json",
+                            &["originalPath", "entries.*.projectPath", "entries.*.fullPath"],
+                        ),
+                        lines("history.jsonl", &[], &["project"]),
+                        document(".claude.json", &["projects.{}"]),
+                        document("../.claude.json", &["projects.{}"]),
+                    ],
+                    folders: Folders::Slug(Slug {
+                        parent: "projects",
+                        below: "",
+                        name: claude_slug,
+                    }),
+                    ..NONE
+                }
+            }
+        }
+        "codex" => {
+            const {
+                Rules {
+                    files: &[
+                        lines("sessions/*/*/*/rollout-*.jsonl", CODEX, &["payload.cwd"]),
+                        lines("sessions/*/*/*/rollout-*.jsonl.zst", CODEX, &["payload.cwd"]),
+                        lines("archived_sessions/rollout-*.jsonl", CODEX, &["payload.cwd"]),
+                        lines("archived_sessions/rollout-*.jsonl.zst", CODEX, &["payload.cwd"]),
+                    ],
+                    databases: &["state_*.sqlite"],
+                    ..NONE
+                }
+            }
+        }
+        "gemini-cli" => {
+            const {
+                Rules {
+                    files: &[
+                        document("projects.json", &["projects.{}"]),
+                        text("tmp/*/.project_root"),
+                        text("history/*/.project_root"),
+                        lines("tmp/*/chats/*.jsonl", &[], &["projectHash"]),
+                        lines("tmp/*/chats/*/*.jsonl", &[], &["projectHash"]),
+                        document("tmp/*/chats/*.json", &["projectHash"]),
+                    ],
+                    folders: Folders::Hash(&["tmp", "history"]),
+                    ..NONE
+                }
+            }
+        }
+        "opencode" => {
+            const {
+                Rules {
+                    files: &[
+                        document("storage/session/*/*.json", &["directory"]),
+                        document("storage/project/*.json", &["worktree"]),
+                    ],
+                    databases: &["opencode*.db"],
+                    ..NONE
+                }
+            }
+        }
+        "goose" => {
+            const {
+                Rules {
+                    files: &[lines("*.jsonl", &[], &["working_dir"])],
+                    databases: &["sessions.db"],
+                    ..NONE
+                }
+            }
+        }
+        "pi" => {
+            const {
+                Rules {
+                    files: &[
+                        lines("*/*_*.jsonl", &["session"], &["cwd"]),
+                        lines("*_*.jsonl", &["session"], &["cwd"]),
+                    ],
+                    folders: Folders::Slug(Slug {
+                        parent: "",
+                        below: "",
+                        name: pi_slug,
+                    }),
+                    ..NONE
+                }
+            }
+        }
+        "droid" => {
+            const {
+                Rules {
+                    files: &[lines("*/*.jsonl", &["session_start"], &["cwd"])],
+                    folders: Folders::Slug(Slug {
+                        parent: "",
+                        below: "",
+                        name: claude_slug,
+                    }),
+                    ..NONE
+                }
+            }
+        }
+        "qwen-code" => {
+            const {
+                Rules {
+                    files: &[lines("projects/*/chats/*.jsonl", &[], &["cwd"])],
+                    folders: Folders::Slug(Slug {
+                        parent: "projects",
+                        below: "chats",
+                        name: claude_slug,
+                    }),
+                    ..NONE
+                }
+            }
+        }
+        "cline" => {
+            const {
+                Rules {
+                    files: &[document("state/taskHistory.json", &["*.cwdOnTaskInitialization"])],
+                    ..NONE
+                }
+            }
+        }
+        "roo-code" => {
+            const {
+                Rules {
+                    files: &[
+                        document("tasks/*/history_item.json", &["workspace"]),
+                        document("tasks/_index.json", &["entries.*.workspace"]),
+                    ],
+                    ..NONE
+                }
+            }
+        }
+        "continue" => {
+            const {
+                Rules {
+                    files: &[
+                        document("*-*.json", &["workspaceDirectory"]),
+                        document("sessions.json", &["*.workspaceDirectory"]),
+                    ],
+                    ..NONE
+                }
+            }
+        }
+        // Their sessions name no directory, or are in it.
+        "aider" | "aichat" | "llm" => NONE,
+        _ => {
+            const {
+                Rules {
+                    left: "not supported",
+                    ..NONE
+                }
+            }
+        }
+    }
+}

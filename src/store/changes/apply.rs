@@ -1,0 +1,181 @@
+//! Committed changes made, each of them once however often this runs; and undone.
+
+use super::journal::{Entry, Journal, names};
+use super::{Changes, Content, Sum, parted};
+use crate::error::{Error, Kind, Result};
+use crate::store::atomic;
+use crate::store::directory::Directory;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The name of a new file beside the old one: no other command removes it.
+pub fn temporary(name: &OsStr, id: &str) -> Result<String> {
+    match name.to_str() {
+        Some(name) => Ok(format!(".{name}.{id}")),
+        None => Err(Error::new(
+            Kind::Unsafe,
+            format!("{}: not a name in UTF-8", name.display()),
+        )),
+    }
+}
+
+/// The parts of a path whose directory may have moved meanwhile.
+fn there(path: &Path) -> Result<Option<(Directory, &OsStr)>> {
+    match parted(path) {
+        Err(error) if error.kind == Kind::NotFound => Ok(None),
+        parts => parts.map(Some),
+    }
+}
+
+/// Makes the changes that are not made yet, each kind durable before the next one begins.
+pub fn apply(journal: &Journal) -> Result<()> {
+    let mut touched = Vec::new();
+    for entry in &journal.entries {
+        if let Entry::Write { path, .. } = entry
+            && let Some((directory, name)) = there(path)?
+        {
+            let new = temporary(name, &journal.id)?;
+            if directory.has(&new)? {
+                atomic::put(&directory, &new, name)?;
+            }
+            touched.push(directory);
+        }
+    }
+    sync(std::mem::take(&mut touched).iter())?;
+    for entry in &journal.entries {
+        if let Entry::Make(path) = entry
+            && let Some((directory, name)) = there(path)?
+        {
+            directory.make(name)?;
+            touched.push(directory);
+        }
+    }
+    sync(std::mem::take(&mut touched).iter())?;
+    for entry in &journal.entries {
+        if let Entry::Move(from, to, _) = entry
+            && let Some((old, name)) = there(from)?
+            && old.facts(name)?.is_some()
+        {
+            let (new, own) = parted(to)?;
+            if !atomic::rename_free(&old, name, &new, own)? {
+                let error = format!("{}: already exists", to.display());
+                return Err(Error::new(Kind::Exists, error));
+            }
+            touched.extend([old, new]);
+        }
+    }
+    // A run that was killed may have moved them and not made it durable.
+    for entry in &journal.entries {
+        if let Entry::Move(_, to, _) = entry
+            && let Some((directory, _)) = there(to)?
+        {
+            touched.push(directory);
+        }
+    }
+    sync(std::mem::take(&mut touched).iter())?;
+    for entry in &journal.entries {
+        if let Entry::Remove(path) = entry
+            && let Some((directory, name)) = there(path)?
+        {
+            atomic::remove_empty(&directory, name)?;
+            touched.push(directory);
+        }
+    }
+    sync(touched.iter())
+}
+
+/// Whether there is something at a path.
+pub fn exists(path: &Path) -> Result<bool> {
+    match path.symlink_metadata() {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Error::io(path.display(), error).kind(Kind::InputOutput)),
+    }
+}
+
+/// Makes the file systems of these directories durable.
+pub fn sync<'d>(directories: impl Iterator<Item = &'d Directory>) -> Result<()> {
+    let mut devices = Vec::new();
+    for directory in directories {
+        let device = std::fs::metadata(directory.path()).map(|about| about.dev()).ok();
+        if device.is_none() || !devices.contains(&device) {
+            devices.push(device);
+            atomic::sync_below(directory)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the new files of changes that were never committed.
+pub fn sweep(journal: &Journal) -> Result<()> {
+    for entry in &journal.entries {
+        if let Entry::Write { path, .. } = entry
+            && let Some((directory, name)) = there(path)?
+        {
+            atomic::unlink(&directory, temporary(name, &journal.id)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// The changes that undo these.
+pub fn undoing<'c>(directory: &'c Directory, journal: &'c Journal) -> Result<Changes<'c>> {
+    let mut changes = Changes::default();
+    let changed = |path: &Path| {
+        let error = Error::new(Kind::Locked, format!("{}: changed since", path.display()));
+        error.hint("nothing was undone; move new files away first")
+    };
+    let mut moves: Vec<(&PathBuf, &PathBuf)> = Vec::new();
+    for entry in &journal.entries {
+        match entry {
+            Entry::Move(from, to, before) => {
+                if !exists(to)? || exists(from)? || names(to)? != *before {
+                    return Err(changed(to));
+                }
+                moves.push((from, to));
+            }
+            Entry::Make(path) => changes.removes.push(path.clone()),
+            Entry::Remove(path) if !exists(path)? => changes.makes.push(path.clone()),
+            _ => {}
+        }
+    }
+    for entry in &journal.entries {
+        let Entry::Write { path, sha256, old } = entry else {
+            continue;
+        };
+        let moved = moves.iter().find_map(|(from, to)| {
+            let below = path.strip_prefix(from).ok()?;
+            Some(match below.as_os_str().is_empty() {
+                true => to.to_path_buf(),
+                false => to.join(below),
+            })
+        });
+        let path = moved.unwrap_or_else(|| path.clone());
+        let mut sum = Sum::default();
+        let read = File::open(&path).and_then(|mut file| std::io::copy(&mut file, &mut sum));
+        match read {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::io(path.display(), error).kind(Kind::InputOutput));
+            }
+            _ => {}
+        }
+        if sum.hex() != *sha256 {
+            return Err(changed(&path));
+        }
+        let (start, length) = *old;
+        let content: Content<'c> = Box::new(move |out: &mut dyn Write| {
+            let failed = |error| Error::io(directory.path().display(), error).kind(Kind::InputOutput);
+            super::journal::copy(&journal.file, (start, length), out)
+                .map(drop)
+                .map_err(failed)
+        });
+        changes.writes.push((path, content));
+    }
+    let back = moves.into_iter().rev();
+    changes.moves = back.map(|(from, to)| (to.clone(), from.clone())).collect();
+    changes.removes.reverse();
+    Ok(changes)
+}

@@ -1,0 +1,316 @@
+//! Changes of several files, all or nothing: new files are written beside the old ones, then a journal with the old bytes
+//! commits them, then they get their names. After a crash, the next run finishes what was committed and removes the
+//! rest; what was done last can be undone.
+
+mod apply;
+mod journal;
+
+pub use journal::{Entry, Journal};
+
+use super::atomic::{self, Temporary};
+use super::directory::{Directory, FILE_MODE, FOLDER_MODE, Facts};
+use super::lock::{Lock, lock};
+use super::rewrite::{dress, refuse_writers};
+use crate::error::{Error, Kind, Result};
+use crate::model::key::hex;
+use journal::{COMMITTED, DONE, PLANNED};
+use rustix::fs::OFlags;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Writes the new content of a file, each time the same.
+pub type Content<'c> = Box<dyn Fn(&mut dyn Write) -> Result<()> + 'c>;
+
+/// What is to be changed, in this order.
+#[derive(Default)]
+pub struct Changes<'c> {
+    /// Files with their new content, where they are now.
+    pub writes: Vec<(PathBuf, Content<'c>)>,
+    /// Directories to make.
+    pub makes: Vec<PathBuf>,
+    /// Files and directories with their new paths, which nobody may have.
+    pub moves: Vec<(PathBuf, PathBuf)>,
+    /// Directories to remove if they are empty by then.
+    pub removes: Vec<PathBuf>,
+}
+
+impl Changes<'_> {
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.writes.is_empty() && self.moves.is_empty()
+    }
+}
+
+/// A directory of journals, locked as long as it is open.
+#[derive(Debug)]
+pub struct Journals {
+    directory: Directory,
+    base: PathBuf,
+    _lock: File,
+    timeout: Duration,
+}
+
+impl Journals {
+    /// Opens the directory, and makes it if it is missing. Paths below `base` are kept as below it, wherever that is later.
+    pub fn open(path: &Path, base: &Path, timeout: Duration) -> Result<Journals> {
+        super::make_folders(path, FOLDER_MODE)?;
+        let directory = Directory::open(path)?;
+        let shown = path.display().to_string();
+        let file = directory.as_file().map_err(|error| Error::io(&shown, error))?;
+        lock(&file, shown, Lock::Alone, timeout)?;
+        Ok(Journals {
+            directory,
+            base: base.to_path_buf(),
+            _lock: file,
+            timeout,
+        })
+    }
+
+    /// Whether a directory has journals of runs that did not end. It need not exist.
+    ///
+    /// # Errors
+    /// [`Kind::InputOutput`] if it cannot be read.
+    pub fn is_unfinished(path: &Path) -> Result<bool> {
+        match Directory::open(path) {
+            Err(error) if error.kind == Kind::NotFound => Ok(false),
+            directory => Ok(directory?
+                .all_names()?
+                .iter()
+                .any(|name| name.as_encoded_bytes().starts_with(b"."))),
+        }
+    }
+
+    /// Finishes what earlier runs committed and removes what they did not; how many of each.
+    ///
+    /// # Errors
+    /// What reading and writing fails with.
+    pub fn finish(&self) -> Result<(usize, usize)> {
+        let (mut finished, mut removed) = (0, 0);
+        for name in self.directory.all_names()? {
+            let Some(name) = name.to_str().filter(|name| name.starts_with('.')) else {
+                continue;
+            };
+            if let Some(id) = journal::id(name, COMMITTED) {
+                let journal = self.read(name, id)?;
+                self.carry_out(&journal)?;
+                finished += 1;
+            } else if let Some(id) = journal::id(name, PLANNED) {
+                // Without a whole list, no file was written yet.
+                if let Ok(journal) = self.read(name, id) {
+                    apply::sweep(&journal)?;
+                }
+                atomic::unlink(&self.directory, name)?;
+                removed += 1;
+            }
+        }
+        if finished + removed > 0 {
+            atomic::sync_directory(&self.directory)?;
+        }
+        Ok((finished, removed))
+    }
+
+    /// Makes all changes, or none; `about` is kept with them. A journal that they undo is removed.
+    ///
+    /// # Errors
+    /// [`Kind::Locked`] if a file changes meanwhile or a program has it open, [`Kind::Exists`] if a new path is taken,
+    /// [`Kind::Unsure`] if the changes are committed and the next run has to finish them.
+    pub fn change(
+        &self,
+        at: &str,
+        about: &Value,
+        changes: &Changes<'_>,
+        undoes: Option<&Journal>,
+    ) -> Result<()> {
+        let id = self.free(at)?;
+        let mut read = Vec::new();
+        for (path, content) in &changes.writes {
+            let (directory, name) = parted(path)?;
+            let file = directory.file(name, OFlags::RDONLY)?;
+            let missing = || Error::io(path.display(), std::io::ErrorKind::NotFound.into());
+            let file = file.ok_or_else(missing)?;
+            let facts = Facts::of(&file).map_err(|error| Error::io(path.display(), error))?;
+            refuse_writers(&file, &path.display().to_string())?;
+            let mut sum = Sum::default();
+            content(&mut sum)?;
+            read.push((directory, name, file, facts, sum.hex()));
+        }
+        let plan = format!(".{id}{PLANNED}");
+        let done = self
+            .plan(&plan, &id, about, changes, undoes, &mut read)
+            .and_then(|()| {
+                for ((path, content), (directory, name, _, facts, _)) in changes.writes.iter().zip(&read) {
+                    let failed = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
+                    let temporary =
+                        Temporary::new(directory, apply::temporary(name, &id)?, FILE_MODE, self.timeout)?;
+                    let mut out = BufWriter::with_capacity(256 << 10, &temporary.file);
+                    content(&mut out)?;
+                    out.flush().map_err(failed)?;
+                    drop(out);
+                    dress(&temporary.file, facts, path, false)?;
+                    atomic::mark_older(&temporary.file, facts.modified_at()).map_err(failed)?;
+                    temporary.into_file().map_err(failed)?;
+                }
+                apply::sync(
+                    read.iter()
+                        .map(|(directory, ..)| directory)
+                        .chain([&self.directory]),
+                )?;
+                for (path, (directory, name, _, facts, _)) in
+                    changes.writes.iter().map(|(path, _)| path).zip(&read)
+                {
+                    if directory.facts(name)?.as_ref() != Some(facts) {
+                        let error = format!("{}: changed while it was read", path.display());
+                        return Err(Error::new(Kind::Locked, error)
+                            .hint("nothing was changed; run the command again"));
+                    }
+                }
+                for (_, to) in &changes.moves {
+                    let taken = format!("{}: already exists", to.display());
+                    if to.symlink_metadata().is_ok() {
+                        return Err(Error::new(Kind::Exists, taken).hint("nothing was changed"));
+                    }
+                }
+                atomic::put(&self.directory, &plan, OsStr::new(&format!(".{id}{COMMITTED}")))
+            });
+        if let Err(error) = done {
+            for (directory, name, ..) in &read {
+                if let Ok(name) = apply::temporary(name, &id) {
+                    let _ = atomic::unlink(directory, name); // removed by the next run otherwise
+                }
+            }
+            let _ = atomic::unlink(&self.directory, &plan);
+            return Err(error);
+        }
+        let committed = atomic::sync_directory(&self.directory)
+            .and_then(|()| self.read(&format!(".{id}{COMMITTED}"), &id))
+            .and_then(|journal| self.carry_out(&journal));
+        committed.map_err(|error| {
+            let hint = "the next run finishes the changes";
+            error.kind(Kind::Unsure).hint(hint)
+        })
+    }
+
+    /// The newest changes that were made and not undone.
+    ///
+    /// # Errors
+    /// What reading fails with.
+    pub fn last(&self) -> Result<Option<Journal>> {
+        let mut names = self.directory.names()?;
+        names.retain(|name| journal::id(&format!(".{name}"), DONE).is_some());
+        names.sort();
+        let Some(name) = names.pop() else { return Ok(None) };
+        let id = name.strip_suffix(DONE).unwrap_or(&name).to_string();
+        self.read(&name, &id).map(Some)
+    }
+
+    /// The changes that undo these.
+    ///
+    /// # Errors
+    /// [`Kind::Locked`] if something changed since.
+    pub fn undoing<'c>(&'c self, journal: &'c Journal) -> Result<Changes<'c>> {
+        apply::undoing(&self.directory, journal)
+    }
+
+    /// A name for a journal: the time, and a number if need be.
+    fn free(&self, at: &str) -> Result<String> {
+        let names = self.directory.names()?;
+        let time: String = at.chars().filter(|c| c.is_ascii_alphanumeric()).collect();
+        let id = |nth: u32| format!("{time}-{nth:03}");
+        let taken = |id: &String| names.iter().any(|name| name.starts_with(id.as_str()));
+        // Later ones have later names.
+        Ok((1..).map(id).find(|id| !taken(id)).unwrap_or(time))
+    }
+
+    fn plan(
+        &self,
+        plan: &str,
+        id: &str,
+        about: &Value,
+        changes: &Changes<'_>,
+        undoes: Option<&Journal>,
+        read: &mut [(Directory, &OsStr, File, Facts, String)],
+    ) -> Result<()> {
+        let failed = |error| Error::io(self.directory.shown(plan), error).kind(Kind::InputOutput);
+        let temporary = Temporary::new(&self.directory, plan.to_string(), FILE_MODE, self.timeout)?;
+        let mut out = BufWriter::with_capacity(256 << 10, &temporary.file);
+        journal::begin(&mut out, id, about, undoes.map(|journal| journal.id.as_str())).map_err(failed)?;
+        for ((path, _), (_, _, file, facts, sum)) in changes.writes.iter().zip(read) {
+            journal::write(&mut out, path, &self.base, facts.size, sum).map_err(failed)?;
+            if journal::copy(file, (0, facts.size), &mut out).map_err(failed)? != facts.size {
+                let error = format!("{}: changed while it was read", path.display());
+                return Err(
+                    Error::new(Kind::Locked, error).hint("nothing was changed; run the command again")
+                );
+            }
+            out.write_all(b"\n").map_err(failed)?;
+        }
+        journal::end(&mut out, changes, &self.base).map_err(failed)?;
+        out.flush().map_err(failed)?;
+        drop(out);
+        temporary.into_file().map_err(failed)?;
+        atomic::sync_below(&self.directory)
+    }
+
+    fn read(&self, name: &str, id: &str) -> Result<Journal> {
+        let missing = || Error::io(self.directory.shown(name), std::io::ErrorKind::NotFound.into());
+        let file = self.directory.file(name, OFlags::RDONLY)?.ok_or_else(missing)?;
+        Journal::read(file, &self.directory.shown(name), id, &self.base)
+    }
+
+    /// Makes the committed changes that are not made yet.
+    fn carry_out(&self, journal: &Journal) -> Result<()> {
+        apply::apply(journal)?;
+        let committed = format!(".{}{COMMITTED}", journal.id);
+        match &journal.undoes {
+            // What was undone leaves nothing.
+            Some(undone) => {
+                atomic::unlink(&self.directory, format!("{undone}{DONE}"))?;
+                // The other way round, it could be undone again.
+                atomic::sync_directory(&self.directory)?;
+                atomic::unlink(&self.directory, &committed)?;
+            }
+            None => atomic::put(
+                &self.directory,
+                &committed,
+                OsStr::new(&format!("{}{DONE}", journal.id)),
+            )?,
+        }
+        atomic::sync_directory(&self.directory)
+    }
+}
+
+/// The directory of a path, and the name in it.
+fn parted(path: &Path) -> Result<(Directory, &OsStr)> {
+    let unsafe_path = || Error::new(Kind::Unsafe, format!("{}: not a file name", path.display()));
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(unsafe_path());
+    };
+    Ok((Directory::open(parent)?, name))
+}
+
+/// The checksum of what is written.
+#[derive(Default)]
+pub struct Sum(Sha256);
+
+impl Sum {
+    /// In hexadecimal digits.
+    pub fn hex(self) -> String {
+        hex(&self.0.finalize())
+    }
+}
+
+impl Write for Sum {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
