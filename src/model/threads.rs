@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes below which one core is quick enough, and what each thread takes of memory is more than it is worth.
-const SMALL: usize = 1 << 18;
+const SMALL: usize = 6 << 20;
 
 /// Pieces for each core, so that one whose piece takes long does not keep the others waiting.
 const PIECES: usize = 4;
