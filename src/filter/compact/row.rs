@@ -33,8 +33,10 @@ struct Kept {
 
 /// Which atoms have a place of their own.
 struct Places {
-    /// The newest request.
+    /// The newest request, where it is not pinned.
     request: Option<usize>,
+    /// The same, pinned or not: what is newest begins behind it.
+    asked: Option<usize>,
     /// The newest atoms that only stay together, oldest first.
     newest: Vec<usize>,
     /// Atoms at which the row may begin: those of an open loop with reasoning, where it has any.
@@ -96,13 +98,13 @@ fn fill(work: &mut Work<'_>, options: &Options, target: &Target, places: &Places
         summary::fill(work, options, target);
     }
     // Without a summary the view begins with the request, or another question before it.
-    for atom in 0..places.request.unwrap_or(0) {
+    for atom in 0..places.asked.unwrap_or(0) {
         let kept = &work.atoms[atom];
         let first = kept.items[0];
         if kept.level >= Level::Digest {
             continue;
         }
-        let stays = kept.pinned || places.newest.contains(&atom);
+        let stays = kept.pinned || work.waits(atom) || places.newest.contains(&atom);
         if stays || work.items[first].is_user() || work.has_record_before(first) {
             break;
         }
@@ -164,9 +166,10 @@ fn places(work: &Work<'_>) -> Places {
     let free = |atom: &usize| there(atom) && fixed.binary_search(atom).is_err();
     // Where nothing was asked, what happened last stands for it: a view begins with a user.
     let asked = newest_user(work).or_else(|| work.items.iter().rposition(Entry::is_user));
-    let request = asked.and_then(|at| work.items[at].atom).filter(free);
+    let asked = asked.and_then(|at| work.items[at].atom).filter(there);
+    let request = asked.filter(free);
     // Without a pinned one either, the first of what is newest takes its place.
-    let behind = request.map_or(0, |atom| atom + 1);
+    let behind = asked.map_or(0, |atom| atom + 1);
     let reasons = |atom: usize, is_one: fn(&Message<'_>) -> bool| {
         let mut items = work.atoms[atom].items.iter();
         items.any(|at| {
@@ -218,18 +221,22 @@ fn places(work: &Work<'_>) -> Places {
     newest.extend(
         (seen..work.atoms.len()).filter(|atom| free(atom) && happened(atom) && Some(*atom) != request),
     );
-    // A late result may come last, and its call stand far ahead of it, behind a question of its own.
+    // A late result may come last, and its call stand far ahead of it, behind a question of its own. So may a call that
+    // waits for another result.
     let end = work.items.iter().rev().find_map(|entry| entry.atom);
-    if let Some(end) = end.filter(|atom| free(atom) && Some(*atom) != request) {
-        let ahead = request.is_some_and(|request| end < request);
-        newest.push(end);
-        newest.extend((0..end).rev().find(|atom| ahead && there(atom) && happened(atom)));
+    let end = end.filter(|atom| free(atom) && Some(*atom) != request);
+    newest.extend(end);
+    let ahead = |atom: &usize| asked.is_some_and(|asked| *atom < asked);
+    let waits = fixed.iter().copied().find(|atom| !work.atoms[*atom].pinned);
+    if let Some(first) = waits.into_iter().chain(end).filter(ahead).min() {
+        newest.extend((0..first).rev().find(|atom| there(atom) && happened(atom)));
         newest.retain(free);
     }
     newest.sort_unstable();
     newest.dedup();
     Places {
         request,
+        asked,
         newest,
         begins,
         fixed: fixed.iter().map(|atom| work.atom_tokens(*atom)).sum(),
@@ -310,7 +317,7 @@ fn row(
         left -= kept.tokens;
         row.push(kept);
     }
-    let first = places.newest.first().copied().or(places.request).unwrap_or(0);
+    let first = places.newest.first().copied().or(places.asked).unwrap_or(0);
     let mut more = Vec::new();
     let mut whole = 0;
     let free = |atom: &usize| {

@@ -1,6 +1,7 @@
 //! What is newest stays, also where nobody asked for anything and where it belongs to what is old.
 
 use super::super::Options;
+use super::case::Case;
 use super::choices::Wish;
 use super::many::hold;
 use crate::model::session::Session;
@@ -200,4 +201,69 @@ fn head_and_tail_are_no_more_lines_than_a_result_may_have() {
     // What might be elided already gets no mark.
     let result = result("c1", 11).replacen("shed is", "[convo: is", 1);
     holds_with(&[said("user", 1, "", 3), call("c1", 3), result], &options);
+}
+
+#[test]
+fn a_call_that_waits_for_another_result_stays_with_a_late_one() {
+    let event = r#","category":"context""#;
+    for between in ["", event] {
+        let first = said("user", 1, between, 30);
+        let ahead = [first, said("assistant", 2, "", 30), said("user", 3, between, 30)];
+        let two = and_another(&call("p1", 30), "p2");
+        let behind = [
+            said("user", 4, between, 10),
+            said("assistant", 5, "", 20),
+            result("p1", 60),
+        ];
+        let lines: Vec<String> = ahead.into_iter().chain([two]).chain(behind).collect();
+        holds(&lines, false);
+    }
+}
+
+#[test]
+fn what_stands_ahead_of_a_pinned_question_is_not_newest() {
+    let thought = r#""reasoning":[{"type":"thinking","thinking":"so","signature":"c2lnbmVk"}],"content""#;
+    let mut options = Options {
+        pin_first_user: true,
+        ..Options::default()
+    };
+    options.mask.inputs = true;
+    let mut lines = vec![
+        call("c1", 30).replacen("\"content\"", thought, 1),
+        result("c1", 1),
+        said("user", 1, "", 5),
+    ];
+    holds_with(&lines, &options);
+    // Behind it a loop may be cut where it thinks.
+    for id in ["c2", "c3"] {
+        let again = call(id, 30).replacen("\"content\"", thought, 1);
+        lines.extend([again, result(id, 30)]);
+    }
+    holds_with(&lines, &options);
+}
+
+#[test]
+fn beside_a_pinned_question_at_the_end_stays_what_there_is_room_for() {
+    let replies = (0..6).flat_map(|nth| {
+        let id = format!("c{nth}");
+        [call(&id, 10), result(&id, 20), said("assistant", nth, "", 20)]
+    });
+    let lines = replies.chain([said("user", 9, "", 5)]);
+    let mut session = Session::default();
+    lines.for_each(|line| session.push_new(line.as_bytes()));
+    let wish = Wish {
+        options: Options {
+            pin_first_user: true,
+            ..Options::default()
+        },
+        budget: Some(4000),
+        trigger: None,
+        pins: Vec::new(),
+        tokenizer: "chars4",
+    };
+    let case = Case::new(session, &wish);
+    let done = case
+        .done(case.plan(&case.before, &case.options).unwrap())
+        .unwrap();
+    assert!(done.view.items.len() > 2, "not a summary and the question alone");
 }
