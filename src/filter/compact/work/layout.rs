@@ -149,6 +149,7 @@ impl<'s> Work<'s> {
             }
             self.items[at].atom = Some(number);
         }
+        self.pin_questions();
         if !self.atoms.is_empty() {
             self.exchanges.resize_with(roots.len(), Exchange::default);
         }
@@ -156,7 +157,6 @@ impl<'s> Work<'s> {
             atom.exchange = roots.partition_point(|root| *root <= atom.exchange) - 1;
             self.exchanges[atom.exchange].atoms.push(number);
         }
-        self.pin_questions();
     }
 
     /// Whether an item is a digest, put in here or read from a stream.
@@ -169,18 +169,15 @@ impl<'s> Work<'s> {
                 .is_some_and(|own| json::member(own, "digest").is_some())
     }
 
-    /// A pinned reply keeps the questions ahead of it in its exchange: a view begins with a user.
+    /// A pinned reply keeps the questions ahead of it in its exchange: a view begins with a user. The exchange is the one
+    /// that began on its own: what makes one of several may leave.
     fn pin_questions(&mut self) {
-        for exchange in &self.exchanges {
-            let is_user = |atom: &usize| self.items[self.atoms[*atom].items[0]].is_user();
-            let last = exchange
-                .atoms
-                .iter()
-                .rposition(|atom| self.atoms[*atom].pinned && !is_user(atom));
-            let ahead = &exchange.atoms[..last.unwrap_or(0)];
-            let questions: Vec<usize> = ahead.iter().copied().filter(is_user).collect();
-            for atom in questions {
-                self.atoms[atom].pinned = true;
+        let mut replies = None;
+        for atom in self.atoms.iter_mut().rev() {
+            if !self.items[atom.items[0]].is_user() {
+                replies = if atom.pinned { Some(atom.exchange) } else { replies };
+            } else if replies == Some(atom.exchange) {
+                atom.pinned = true;
             }
         }
     }
