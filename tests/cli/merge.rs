@@ -38,7 +38,7 @@ fn both_courses_are_kept() {
     );
     let merged = run.out().to_string();
     run.says("convo: a.jsonl: added 2 records, 1 branch");
-    // The branch is read with what is before it.
+    // The branch is read with the messages before it.
     env.write("merged.jsonl", &merged);
     let branch = env.run(&["cat", "-q", "--branch", "1", "merged.jsonl"]).fine();
     assert!(
@@ -190,7 +190,7 @@ fn a_stored_session_gets_what_it_lacks() {
         .fine()
         .gives(env.read("more.jsonl"));
     env.run(&["fsck"]).status(0);
-    // To standard output, the store is left as it is.
+    // Printing the result does not change the store.
     let run = env.run(&["merge", "-q", "--stdout", "trip", "b.jsonl"]).fine();
     assert!(run.out().contains("\"b3\""), "{run}");
     for (option, what) in [
@@ -254,7 +254,7 @@ fn bad_inputs_are_refused() {
     env.run(&["merge", "chat.json", "chat.json"])
         .status(2)
         .says("cannot merge openai-chat files");
-    // Damaged lines are kept once, and are no result for git.
+    // Damaged lines are kept once, and git gets no result.
     env.write("a.jsonl", env.read("base.jsonl") + "{torn\n");
     env.write("b.jsonl", env.read("a.jsonl") + &user("b1"));
     env.run(&["merge", "a.jsonl", "b.jsonl"])

@@ -73,6 +73,12 @@ impl Moved {
             &claude(OTHER, "/src/api/web", "Below."),
             3,
         );
+        put(
+            &env,
+            format!(".claude/profiles/night/projects/-src-api/{SECOND}.jsonl"),
+            &claude(SECOND, "/src/api", "In a profile."),
+            3,
+        );
         let history = "{\"project\":\"/src/api\",\"display\":\"/src/api\"}\nnot JSON: /src/api\n{\"project\":\"/src/api_old\"}\n";
         put(&env, ".claude/history.jsonl", history, 3);
         put(
@@ -150,6 +156,8 @@ fn sessions_follow_their_project() {
         .replace("\"cwd\":\"/src/api\"", &format!("\"cwd\":\"{new}\""));
     assert_eq!(*at(&format!(".claude/projects/{to}/{FIRST}.jsonl")), session);
     assert!(session.contains("Is /src/api here?"));
+    let profile = at(&format!(".claude/profiles/night/projects/{to}/{SECOND}.jsonl"));
+    assert!(profile.contains(&format!("\"cwd\":\"{new}\"")), "{profile}");
     assert_eq!(
         at(&format!(".claude/projects/{to}/memory/MEMORY.md")),
         "at /src/api\n"

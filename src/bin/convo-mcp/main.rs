@@ -16,7 +16,7 @@ use run::Program;
 use std::io::BufRead;
 use std::process::ExitCode;
 
-/// Longest message from a client. Calls are short; what is longer is no call.
+/// Longest message from a client. Calls are short; a longer message is refused.
 const LONGEST: u64 = 1024 * 1024;
 
 fn main() -> ExitCode {

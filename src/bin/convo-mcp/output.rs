@@ -18,10 +18,10 @@ impl Output {
         eprintln!("convo: mcp: {problem}");
     }
 
-    /// Help and version, which are no errors, or what is wrong with the arguments; returns the status.
+    /// Prints help, the version or an error of the arguments; returns the status.
     pub fn usage(&self, error: &clap::Error) -> u8 {
         if !error.use_stderr() {
-            // A closed pipe is no error.
+            // A closed pipe is not an error.
             let _ = error.print();
             return 0;
         }

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-/// How the value of a parameter becomes arguments.
+/// How the value of a parameter becomes arguments. The option is `--` and the name of the parameter.
 enum Kind {
     /// `--option VALUE`.
-    Text(&'static str),
+    Text,
     /// `--option N`, at least 1.
-    Number(&'static str),
+    Number,
     /// `--option` where it is true.
-    Flag(&'static str),
+    Flag,
     /// Text that is searched for, ahead of the sessions.
     Pattern,
     /// The name of a session.
@@ -51,22 +51,18 @@ const SESSION: Parameter = parameter(
 );
 const PROJECT: Parameter = parameter(
     "project",
-    Kind::Text("--project"),
+    Kind::Text,
     "Only sessions of this project: directory or its last part",
 );
 const SINCE: Parameter = parameter(
     "since",
-    Kind::Text("--since"),
+    Kind::Text,
     "Only sessions changed since then, e.g. 7d, 2w, 2026-11-01",
 );
-const UNTIL: Parameter = parameter(
-    "until",
-    Kind::Text("--until"),
-    "Only sessions last changed before then",
-);
+const UNTIL: Parameter = parameter("until", Kind::Text, "Only sessions last changed before then");
 const PROGRAM: Parameter = parameter(
     "program",
-    Kind::Text("--program"),
+    Kind::Text,
     "Only sessions of these programs, e.g. codex,pi",
 );
 
@@ -80,17 +76,17 @@ pub const ALL: [Tool; 4] = [
         parameters: &[
             parameter(
                 "agents",
-                Kind::Flag("--agents"),
+                Kind::Flag,
                 "List the sessions that other programs keep on this machine",
             ),
             PROJECT,
             PROGRAM,
             SINCE,
             UNTIL,
-            parameter("tag", Kind::Text("--tag"), "Only sessions with this tag"),
+            parameter("tag", Kind::Text, "Only sessions with this tag"),
             parameter(
                 "limit",
-                Kind::Number("--limit"),
+                Kind::Number,
                 "List at most so many sessions (default 50)",
             ),
         ],
@@ -102,35 +98,23 @@ pub const ALL: [Tool; 4] = [
         fixed: &["--max-count=20"],
         parameters: &[
             parameter("pattern", Kind::Pattern, "Text to search for"),
-            parameter(
-                "regex",
-                Kind::Flag("--regex"),
-                "Read the pattern as a regular expression",
-            ),
-            parameter("ignore_case", Kind::Flag("--ignore-case"), "Ignore case"),
+            parameter("regex", Kind::Flag, "Read the pattern as a regular expression"),
+            parameter("ignore_case", Kind::Flag, "Ignore case"),
             parameter(
                 "rank",
-                Kind::Flag("--rank"),
+                Kind::Flag,
                 "Read the pattern as a question, and print the sessions that fit it best",
             ),
             parameter(
                 "role",
-                Kind::Text("--role"),
+                Kind::Text,
                 "Only messages of these roles, e.g. user,assistant",
             ),
-            parameter(
-                "in",
-                Kind::Text("--in"),
-                "Only these parts, e.g. text,call,result",
-            ),
-            parameter(
-                "context",
-                Kind::Number("--context"),
-                "Print so many lines around each match",
-            ),
+            parameter("in", Kind::Text, "Only these parts, e.g. text,call,result"),
+            parameter("context", Kind::Number, "Print so many lines around each match"),
             parameter(
                 "max_count",
-                Kind::Number("--max-count"),
+                Kind::Number,
                 "At most so many lines per session (default 20)",
             ),
             PROJECT,
@@ -148,22 +132,18 @@ pub const ALL: [Tool; 4] = [
             SESSION,
             parameter(
                 "last",
-                Kind::Number("--last"),
+                Kind::Number,
                 "Only the newest exchanges: so many questions with their answers",
             ),
             parameter(
                 "role",
-                Kind::Text("--role"),
+                Kind::Text,
                 "Only messages of this role: user, assistant, tool, system",
             ),
-            parameter(
-                "full",
-                Kind::Flag("--full"),
-                "Print tool results and arguments completely",
-            ),
+            parameter("full", Kind::Flag, "Print tool results and arguments completely"),
             parameter(
                 "hidden",
-                Kind::Flag("--hidden"),
+                Kind::Flag,
                 "Also messages that a truncation or compaction hides",
             ),
         ],
@@ -176,7 +156,7 @@ pub const ALL: [Tool; 4] = [
             SESSION,
             parameter(
                 "by",
-                Kind::Text("--by"),
+                Kind::Text,
                 "Break tokens down by role, category, tool or exchange",
             ),
         ],
@@ -210,7 +190,10 @@ impl Tool {
         })
     }
 
-    /// The command line for the arguments of a call, or what is wrong with them.
+    /// The command line for the arguments of a call.
+    ///
+    /// # Errors
+    /// The reason why the arguments do not fit the tool.
     pub fn command_line(&self, arguments: &Value) -> Result<Call, String> {
         let none = Map::new();
         let given = match arguments {
@@ -259,8 +242,8 @@ impl Parameter {
 
     fn schema(&self) -> Value {
         match self.kind {
-            Kind::Number(_) => json!({"type": "integer", "minimum": 1, "description": self.about}),
-            Kind::Flag(_) => json!({"type": "boolean", "description": self.about}),
+            Kind::Number => json!({"type": "integer", "minimum": 1, "description": self.about}),
+            Kind::Flag => json!({"type": "boolean", "description": self.about}),
             Kind::Sessions => {
                 json!({"type": "array", "items": {"type": "string"}, "description": self.about})
             }
@@ -271,8 +254,8 @@ impl Parameter {
     /// The form of a value, for messages.
     fn form(&self) -> &'static str {
         match self.kind {
-            Kind::Number(_) => "a positive number",
-            Kind::Flag(_) => "true or false",
+            Kind::Number => "a positive number",
+            Kind::Flag => "true or false",
             Kind::Sessions => "a list of names",
             _ => "a text",
         }
@@ -280,14 +263,15 @@ impl Parameter {
 
     /// Adds a value to a command line; none if it is of another form.
     fn add(&self, value: &Value, call: &mut Call) -> Option<()> {
+        let option = format!("--{}", self.name.replace('_', "-"));
         match self.kind {
             // One argument: the value cannot be an option.
-            Kind::Text(option) => call.options.push(format!("{option}={}", value.as_str()?)),
-            Kind::Number(option) => {
+            Kind::Text => call.options.push(format!("{option}={}", value.as_str()?)),
+            Kind::Number => {
                 let number = value.as_u64().filter(|number| *number > 0)?;
                 call.options.push(format!("{option}={number}"));
             }
-            Kind::Flag(option) => call.options.extend(value.as_bool()?.then(|| option.to_string())),
+            Kind::Flag => call.options.extend(value.as_bool()?.then_some(option)),
             Kind::Pattern => call.pattern = Some(value.as_str()?.to_string()),
             Kind::Session => call.sessions.push(value.as_str()?.to_string()),
             Kind::Sessions => {

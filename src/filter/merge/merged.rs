@@ -12,7 +12,7 @@ pub struct Options<'o> {
     pub keyed: Option<Keyed>,
     /// Who decides where both sides changed a record.
     pub prefer: Prefer,
-    /// Whether a record that one side deleted is left out.
+    /// Whether a record that one side deleted is omitted.
     pub deletions: bool,
     /// Whether whole exchanges are ordered by time where both sides continue.
     pub interleave: bool,

@@ -99,7 +99,7 @@ impl Slimmer for Log {
             Kind::Event(name, payload) if name == COUNT => match (Figures::told(payload), self.last) {
                 (None, _) => self.bare = Some(number),
                 (Some(now), Some((before, then))) => {
-                    // All of it, and not what is more than before.
+                    // All of it, not only the increase.
                     if now.since(then) == now && !then.is_zero() {
                         self.counts.insert(before);
                     }

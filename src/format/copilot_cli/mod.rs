@@ -1,7 +1,7 @@
 //! GitHub Copilot: the event log of its command line program, and the transcripts of its extension for VS Code.
 //!
 //! Events of a subagent are a session beside the main one; so are those that a rewind removed. A message in several chunks
-//! is one, and `metadata.copilot-cli.chunks` has the sizes of these. A summary covers what is before the beginning of its
+//! is one, and `metadata.copilot-cli.chunks` has the sizes of these. A summary covers the messages before the beginning of its
 //! compaction. The start of a call that no message requests is a message (`metadata.copilot-cli.made`); other events are
 //! passthrough records.
 
@@ -12,10 +12,10 @@ mod sessions;
 #[cfg(test)]
 mod tests;
 
+use super::Form;
 use super::detect::{Content, Signature};
 use super::kit;
 use super::report::Loss;
-use super::{Form, Holds, Reading};
 use codec::Copilot;
 
 /// These logs, as a format.
@@ -23,13 +23,7 @@ pub const FORM: Form = Form {
     name: NAME,
     about: "GitHub Copilot event log (CLI, VS Code)",
     ending: ".jsonl",
-    read: Reading::Sessions(|input| kit::open(&Copilot, input)),
-    holds: Holds::One,
     model: Some("MODEL"),
-    write: Some(|session, view, purpose, out, report| {
-        kit::write(&Copilot, session, view, purpose, out, report)
-    }),
-    back: Some(|sessions, out, report| kit::back(&Copilot, sessions, out, report)),
     refuses: Some("Copilot keeps an index of its sessions in a database"),
     loses: &[
         Loss::Usage,
@@ -45,7 +39,7 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
     ],
     note: "Only in-place changes are written. Images in results are kept but not shown; the session's totals of tokens remain in its last event.",
-    ..Form::BLANK
+    ..kit::form!(&Copilot)
 };
 
 /// The word under which residues are kept.

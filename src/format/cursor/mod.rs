@@ -8,10 +8,10 @@ mod pairs;
 #[cfg(test)]
 mod tests;
 
+use super::Form;
 use super::detect::{Signature, has_content};
 use super::kit;
 use super::report::Loss;
-use super::{Form, Holds, Reading};
 use codec::Transcript;
 
 /// These transcripts, as a format.
@@ -19,12 +19,6 @@ pub const FORM: Form = Form {
     name: NAME,
     about: "Cursor agent transcript",
     ending: ".jsonl",
-    read: Reading::Sessions(|input| kit::open(&Transcript, input)),
-    holds: Holds::One,
-    write: Some(|session, view, purpose, out, report| {
-        kit::write(&Transcript, session, view, purpose, out, report)
-    }),
-    back: Some(|sessions, out, report| kit::back(&Transcript, sessions, out, report)),
     refuses: Some("Cursor does not resume sessions from transcripts"),
     loses: &[
         Loss::Id,
@@ -45,7 +39,7 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
     ],
     note: "Most transcripts contain no results of calls. Only in-place changes are written: Cursor does not resume from transcripts.",
-    ..Form::BLANK
+    ..kit::form!(&Transcript)
 };
 
 /// The word under which residues are kept.

@@ -11,10 +11,10 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+use super::Form;
 use super::detect::{Shape, Signature};
 use super::kit;
 use super::report::Loss;
-use super::{Form, Holds, Reading};
 use codec::LOG;
 
 /// These logs, as a format.
@@ -22,11 +22,7 @@ pub const FORM: Form = Form {
     name: NAME,
     about: "Factory Droid session or stream",
     ending: ".jsonl",
-    read: Reading::Sessions(|input| kit::open(&LOG, input)),
-    holds: Holds::One,
     model: Some("MODEL"),
-    write: Some(|session, view, purpose, out, report| kit::write(&LOG, session, view, purpose, out, report)),
-    back: Some(|sessions, out, report| kit::back(&LOG, sessions, out, report)),
     refuses: Some("it is not documented what Droid requires of a session that it resumes"),
     loses: &[
         Loss::Usage,
@@ -44,7 +40,7 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
     ],
     note: "Only in-place changes are written. The settings file next to a session is not read.",
-    ..Form::BLANK
+    ..kit::form!(&LOG)
 };
 
 /// The word under which residues are kept.

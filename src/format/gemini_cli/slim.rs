@@ -47,7 +47,7 @@ struct Log {
     gone: HashMap<u64, &'static str>,
 }
 
-/// A message that is left: the lines of its versions, the first of which decides its place.
+/// A message that is kept: the lines of its versions, the first of which decides its place.
 struct Live {
     id: Option<String>,
     lines: Vec<u64>,

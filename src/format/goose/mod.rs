@@ -18,24 +18,19 @@ use super::detect::signature::has_content;
 use super::detect::{Content, Shape, Signature};
 use super::kit::{self, Layout};
 use super::report::Loss;
-use super::{Form, Holds, Reading};
+use super::{Form, Holds};
 use codec::Goose;
 
 /// goose's sessions, as a format.
 pub const FORM: Form = Form {
     name: NAME,
     about: "goose session export or older JSON Lines",
-    read: Reading::Sessions(|input| kit::open(&Goose, input)),
     holds: Holds::Many,
     model: Some("MODEL"),
-    write: Some(|session, view, purpose, out, report| {
-        kit::write(&Goose, session, view, purpose, out, report)
-    }),
-    back: Some(|sessions, out, report| kit::back(&Goose, sessions, out, report)),
     joins: true,
     loses: LOSSES,
     note: "In place, dropped messages are kept and hidden from the model. Read the database with `convo sqlite`.",
-    ..Form::BLANK
+    ..kit::form!(&Goose)
 };
 
 /// The same as lines, whatever it came as.

@@ -43,3 +43,18 @@ pub use part::{Aside, Parsed, Part, State};
 pub use read::{open, whole};
 pub use source::Source;
 pub use write::{write, write_as, write_whole};
+
+/// What all rows of formats on the kit have in common: a codec reads and writes sessions, also back into their input.
+macro_rules! form {
+    ($codec:expr) => {
+        $crate::format::Form {
+            read: $crate::format::Reading::Sessions(|input| $crate::format::kit::open($codec, input)),
+            write: Some(|session, view, purpose, out, report| {
+                $crate::format::kit::write($codec, session, view, purpose, out, report)
+            }),
+            back: Some(|sessions, out, report| $crate::format::kit::back($codec, sessions, out, report)),
+            ..$crate::format::Form::BLANK
+        }
+    };
+}
+pub(super) use form;

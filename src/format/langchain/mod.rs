@@ -19,7 +19,7 @@ mod write;
 use super::detect::{Shape, Signature};
 use super::kit;
 use super::report::Loss;
-use super::{Form, Holds, Reading};
+use super::{Form, Holds};
 use crate::model::json::{self, Dialect};
 use codec::DICT;
 
@@ -27,10 +27,7 @@ use codec::DICT;
 pub const FORM: Form = Form {
     name: NAME,
     about: "LangChain messages (messages_to_dict or dumpd)",
-    read: Reading::Sessions(|input| kit::open(&DICT, input)),
     holds: Holds::Many,
-    write: Some(|session, view, purpose, out, report| kit::write(&DICT, session, view, purpose, out, report)),
-    back: Some(|sessions, out, report| kit::back(&DICT, sessions, out, report)),
     loses: &[
         Loss::Timestamp,
         Loss::Usage,
@@ -43,7 +40,7 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
     ],
     note: "Reads an array, one message per line, or rows with a session_id. Writes the form of messages_to_dict; in place, keeps the form of the file.",
-    ..Form::BLANK
+    ..kit::form!(&DICT)
 };
 
 /// The word under which leftovers are kept.

@@ -20,20 +20,15 @@ mod tests;
 use super::detect::Signature;
 use super::kit;
 use super::report::Loss;
-use super::{Form, Holds, Reading};
+use super::{Form, Holds};
 use codec::Opencode;
 
 /// opencode's exports, as a format.
 pub const FORM: Form = Form {
     name: NAME,
     about: "opencode session export",
-    read: Reading::Sessions(|input| kit::open(&Opencode, input)),
     holds: Holds::Many,
     model: Some("MODEL"),
-    write: Some(|session, view, purpose, out, report| {
-        kit::write(&Opencode, session, view, purpose, out, report)
-    }),
-    back: Some(|sessions, out, report| kit::back(&Opencode, sessions, out, report)),
     joins: true,
     loses: &[
         Loss::Id,
@@ -53,7 +48,7 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
     ],
     note: "In place, cuts and summaries are added as a compaction after the last message; other changes edit the messages. `opencode import` adds messages to a session but does not change any: delete the session there first. Read the database with `convo sqlite`. Session files of the older storage directory are read with their messages, and are read-only.",
-    ..Form::BLANK
+    ..kit::form!(&Opencode)
 };
 
 /// What an export looks like.

@@ -1,5 +1,5 @@
 //! Qwen Code: records in the envelope of Claude Code's logs, with the contents of the Gemini interface. They are a tree; the
-//! session is the way from the last record back, and what is beside it are branches.
+//! session is the way from the last record back, and all other records are branches.
 //!
 //! Records with one `uuid` are a message. A compression replaces all before it: its first content, if the user says it, is
 //! a summary, and further ones are messages that it inserts. `metadata.qwen-code.lines` counts the parts in each record of
@@ -14,10 +14,10 @@ mod record;
 mod tests;
 mod tree;
 
+use super::Form;
 use super::detect::{Content, Signature};
 use super::kit;
 use super::report::Loss;
-use super::{Form, Holds, Reading};
 use codec::QwenCode;
 
 /// These logs, as a format.
@@ -25,13 +25,7 @@ pub const FORM: Form = Form {
     name: NAME,
     about: "Qwen Code session",
     ending: ".jsonl",
-    read: Reading::Sessions(|input| kit::open(&QwenCode, input)),
-    holds: Holds::One,
     model: Some("MODEL"),
-    write: Some(|session, view, purpose, out, report| {
-        kit::write(&QwenCode, session, view, purpose, out, report)
-    }),
-    back: Some(|sessions, out, report| kit::back(&QwenCode, sessions, out, report)),
     loses: &[
         Loss::Usage,
         Loss::Reasoning,
@@ -48,7 +42,7 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
     ],
     note: "System messages become messages of the user. Qwen Code resumes a session in its directory (metadata.cwd), from a file that is named by its id.",
-    ..Form::BLANK
+    ..kit::form!(&QwenCode)
 };
 
 /// The word under which residues are kept.

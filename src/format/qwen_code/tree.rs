@@ -35,7 +35,7 @@ pub fn assemble(lines: &[&[u8]]) -> Option<Assembly> {
     let is_beside =
         |nth: &usize| ids[*nth].is_some() && !way.contains(&assembly.first[*nth]) && !way.contains(nth);
     let beside: Vec<usize> = (0..lines.len()).filter(is_beside).collect();
-    // A piece without messages is no session.
+    // A piece without messages is not a session.
     for nth in beside.iter().filter(|nth| message(lines[**nth]).is_some()) {
         let head = heads[*nth];
         sessions.entry(head).or_insert_with(|| {

@@ -69,7 +69,7 @@ pub struct Share {
     pub bytes: u64,
     /// Bytes that are left.
     pub left: u64,
-    /// What is given up; none for what is kept.
+    /// What removing it costs; none for records that are kept.
     pub loss: Option<&'static str>,
 }
 
@@ -140,7 +140,7 @@ impl Slim {
         })
     }
 
-    /// Writes what is left of the same file, read again.
+    /// Writes the slimmed file, from the same input read again.
     pub fn write(&mut self, input: impl Read, out: &mut dyn Write) -> Result<Shares> {
         let mut shares = Shares::default();
         let mut lines = Lines::new(Vec::new(), input);
@@ -170,7 +170,7 @@ impl Slim {
                 shares.add(&slimmed.record, full.len(), left);
                 continue;
             };
-            // What is left of a line counts with its record.
+            // The rest of a line counts with its record.
             let removed = match slimmed.record == part || left == 0 {
                 true => shares.add(part, full.len(), left),
                 false => {

@@ -59,7 +59,7 @@ impl Chosen {
     }
 }
 
-/// What is left of a line.
+/// The outcome for a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slimmed<'l> {
     /// The kind of the record.
@@ -70,7 +70,7 @@ pub struct Slimmed<'l> {
     pub left: Left,
 }
 
-/// What is left of a line.
+/// The rest of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Left {
     /// All of it, byte for byte.
@@ -100,7 +100,7 @@ impl<'l> Slimmed<'l> {
         }
     }
 
-    /// A line with some members replaced or removed; kept as it is where it is no object.
+    /// A line with some members replaced or removed; unchanged if it is not an object.
     pub fn changed(
         record: impl Into<Cow<'l, str>>,
         part: Option<&'static str>,
@@ -126,7 +126,7 @@ pub trait Slimmer {
     /// After the last line.
     fn settle(&mut self) {}
 
-    /// What is left of a line.
+    /// The line without its removed parts.
     fn slim<'l>(&mut self, number: u64, line: &'l [u8]) -> Slimmed<'l>;
 }
 

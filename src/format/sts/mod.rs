@@ -10,10 +10,10 @@ mod encode;
 #[cfg(test)]
 mod tests;
 
+use super::Form;
 use super::detect::{Content, Signature};
 use super::kit;
 use super::report::Loss;
-use super::{Form, Holds, Reading};
 use codec::Trace;
 
 /// These traces, as a format.
@@ -21,13 +21,7 @@ pub const FORM: Form = Form {
     name: NAME,
     about: "session trace (STS), for publishing",
     ending: ".jsonl",
-    read: Reading::Sessions(|input| kit::open(&Trace, input)),
-    holds: Holds::One,
     model: Some("MODEL"),
-    write: Some(|session, view, purpose, out, report| {
-        kit::write(&Trace, session, view, purpose, out, report)
-    }),
-    back: Some(|sessions, out, report| kit::back(&Trace, sessions, out, report)),
     loses: &[
         Loss::Id,
         Loss::Timestamp,
@@ -47,7 +41,7 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
     ],
     note: "Images and files become placeholders. Redact a session before you publish it: convo redact.",
-    ..Form::BLANK
+    ..kit::form!(&Trace)
 };
 
 /// The word under which residues are kept.

@@ -46,7 +46,12 @@ impl Slug {
     /// Adds what moves in the directories below this base.
     pub fn plan(&self, home: &Home, base: &Path, plan: &mut Plan, problems: &mut Problems) -> Result<()> {
         let parent = base.join(self.parent);
-        let files = home.files();
+        // A profile has sessions of its own.
+        let own = Home {
+            root: parent.clone(),
+            ..home.clone()
+        };
+        let files = own.files();
         problems.extend(files.problems);
         let mut folders: BTreeMap<PathBuf, Vec<Found<'_>>> = BTreeMap::new();
         for transcript in &files.transcripts {
@@ -156,7 +161,7 @@ impl Slug {
     }
 }
 
-/// A session, and what is next to it under its name.
+/// The file of a session, and the files next to it that have its name.
 fn with_sidecars(path: &Path, problems: &mut Problems) -> Vec<PathBuf> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();

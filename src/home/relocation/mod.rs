@@ -14,6 +14,8 @@ use super::places::{Home, is_absent, reason};
 use crate::error::{Error, Kind, Result};
 use folders::Folders;
 use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// What cannot be read, and why.
@@ -147,8 +149,8 @@ fn names(path: &Path, old: &str) -> Result<bool> {
     let mut log = path.as_os_str().to_os_string();
     log.push("-wal");
     for path in [path, Path::new(&log)] {
-        match std::fs::read(path) {
-            Ok(text) if memchr::memmem::find(&text, old.as_bytes()).is_some() => return Ok(true),
+        match File::open(path).and_then(|file| has(file, old.as_bytes())) {
+            Ok(true) => return Ok(true),
             Err(error) if !is_absent(&error) => {
                 return Err(Error::io(path.display(), error).kind(Kind::InputOutput));
             }
@@ -156,6 +158,27 @@ fn names(path: &Path, old: &str) -> Result<bool> {
         }
     }
     Ok(false)
+}
+
+/// Whether a file of any size has these bytes.
+fn has(mut file: impl Read, wanted: &[u8]) -> io::Result<bool> {
+    let mut block = vec![0; (1 << 20) + wanted.len()];
+    let mut kept = 0;
+    loop {
+        let read = match file.read(&mut block[kept..]) {
+            Ok(0) => return Ok(false),
+            Ok(read) => kept + read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if memchr::memmem::find(&block[..read], wanted).is_some() {
+            return Ok(true);
+        }
+        // The bytes may begin at the end of a block.
+        let rest = read.min(wanted.len());
+        block.copy_within(read - rest..read, 0);
+        kept = rest;
+    }
 }
 
 /// The base of a home, and those of the profiles in it.
@@ -175,5 +198,20 @@ fn exists(path: &Path) -> Result<bool> {
         Ok(_) => Ok(true),
         Err(error) if is_absent(&error) => Ok(false),
         Err(error) => Err(Error::io(path.display(), error).kind(Kind::InputOutput)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_found_across_blocks() {
+        let block = (1 << 20) + 4;
+        for before in [0, 1, block - 6, block - 2, block - 1, block, 3 * block - 2] {
+            let text = [&vec![b'.'; before][..], b"/src", &[b'.'; 9]].concat();
+            assert!(has(text.as_slice(), b"/src").unwrap(), "{before}");
+            assert!(!has(text.as_slice(), b"/srd").unwrap(), "{before}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use crate::home::slot::{claude_slug, pi_slug};
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// A JSON value per line. One that is not JSON is left as it is.
+    /// A JSON value per line. Other lines are unchanged.
     Lines,
     /// A JSON document.
     Document,

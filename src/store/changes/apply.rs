@@ -89,10 +89,9 @@ pub fn apply(journal: &Journal) -> Result<()> {
 
 /// Whether there is something at a path.
 pub fn exists(path: &Path) -> Result<bool> {
-    match path.symlink_metadata() {
-        Ok(_) => Ok(true),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(Error::io(path.display(), error).kind(Kind::InputOutput)),
+    match there(path)? {
+        Some((directory, name)) => Ok(directory.facts(name)?.is_some()),
+        None => Ok(false),
     }
 }
 

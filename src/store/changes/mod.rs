@@ -293,7 +293,7 @@ fn parted(path: &Path) -> Result<(Directory, &OsStr)> {
     Ok((Directory::open(parent)?, name))
 }
 
-/// The checksum of what is written.
+/// A writer that computes the SHA-256 of its input.
 #[derive(Default)]
 pub struct Sum(Sha256);
 

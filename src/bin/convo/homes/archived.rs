@@ -1,6 +1,6 @@
 //! The archive of sessions of other programs.
 
-use super::Own;
+use super::{Own, unread_path};
 use crate::config::home;
 use crate::context::{Context, named};
 use crate::output::path_name;
@@ -100,31 +100,32 @@ pub fn copy(context: &Context, text: &str) -> Option<PathBuf> {
 }
 
 /// The sessions of the archive that no home has any more, and the copies of their files.
-pub fn deleted(context: &Context, homes: &[Home]) -> Result<Vec<(&'static Program, String, PathBuf)>> {
+///
+/// `known` are the names of the sessions that the homes have, `PROGRAM:ID`.
+pub fn deleted(
+    context: &Context,
+    known: &HashSet<String>,
+) -> Result<Vec<(&'static Program, String, PathBuf)>> {
     let place = archive_place()?;
     let copies = match Copies::open(&place, false, context.lock_timeout()) {
         Err(error) if error.kind == Kind::NotFound => return Ok(Vec::new()),
         copies => copies?,
     };
+    let parts = known.iter().filter_map(|name| name.split_once(':'));
+    let there: HashSet<(&str, String)> = parts
+        .map(|(program, id)| (program, directory_name(Some(id))))
+        .collect();
     let mut found = Vec::new();
     for program in PROGRAMS.iter().filter(|program| program.format.is_some()) {
-        let own = homes.iter().filter(|home| home.program.name == program.name);
-        let there: HashSet<String> = own
-            .flat_map(|home| home.files().transcripts)
-            .filter_map(|file| {
-                Some(directory_name(Some(
-                    file.parent.as_deref().or(file.id.as_deref())?,
-                )))
-            })
-            .collect();
         for name in copies.names(program.name)? {
-            if name == SHARED || there.contains(&name) {
+            let own = (program.name, name);
+            if own.1 == SHARED || there.contains(&own) {
                 continue;
             }
-            let kept = copies.kept(program.name, &name)?;
+            let kept = copies.kept(program.name, &own.1)?;
             let Some(id) = kept.session.clone() else { continue };
             let lines = kept.latest().into_iter().filter(|line| {
-                // A file whose records have the id is known by its own path.
+                // The ids of some sessions are in their records only.
                 line.kind == "transcript" && !long_path(&line.home).join(&line.path).exists()
             });
             found.extend(lines.map(|line| (program, id.clone(), place.join(kept.path(line)))));
@@ -172,7 +173,7 @@ pub fn keep(context: &Context, session: &Own, slimmed: &str) -> Result<String> {
     } = session.home.bundles();
     // Files of the session may be among those that cannot be read.
     if let Some((path, why)) = problems.into_iter().next() {
-        return Err(named(Error::new(Kind::InputOutput, why), &path_name(&path)));
+        return Err(unread_path(&path, &why));
     }
     let Some(Bundle { id, files }) = bundles.into_iter().find(|bundle| bundle.files.contains_key(own)) else {
         return Err(named(Error::new(Kind::NotFound, "no such file"), &path_name(own)));

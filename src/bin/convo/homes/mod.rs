@@ -8,10 +8,9 @@ mod read;
 
 pub use archived::{archive_place, keep, kept_name, long_path, original, refuse_overlap, short_path};
 pub use journals::{journals, settle};
-pub use own::Own;
+pub use own::{Own, unread as unread_path};
 
-use crate::context::{Context, named};
-use crate::output::path_name;
+use crate::context::Context;
 use crate::parallel;
 use convo::error::{Error, Kind as ErrorKind};
 use convo::filter::overview::Overview;
@@ -107,8 +106,7 @@ impl Listing {
     /// Reports what cannot be read.
     pub fn report(&self, context: &Context) {
         let failed = |path: &Path, why: &str| {
-            let error = Error::new(ErrorKind::InputOutput, why.to_string());
-            context.output.error(&named(error, &path_name(path)));
+            context.output.error(&unread_path(path, why));
         };
         if let Some(problem) = &self.home.problem {
             failed(&self.home.root, problem);

@@ -1,6 +1,6 @@
 //! Names of sessions in homes, and their resolution.
 
-use super::{HomeSession, all, archived, clock, listings, own_name};
+use super::{HomeSession, all, archived, clock, listings, own_name, unread_path};
 use crate::context::{Context, named};
 use crate::output::path_name;
 use convo::error::{Error, Kind, Result};
@@ -67,7 +67,7 @@ pub fn resolve(context: &Context, text: &str) -> Result<Option<Meant>> {
     let found = chosen.map_err(|error| {
         if let Some((path, why)) = unread.first() {
             // It may be there.
-            return named(Error::new(Kind::InputOutput, why.clone()), &path_name(path));
+            return unread_path(path, why);
         }
         let error = match (error.hint.is_some(), name.program) {
             (true, _) => error,

@@ -97,7 +97,8 @@ impl Own {
     }
 }
 
-fn unread(path: &Path, why: &str) -> Error {
+/// The error for a path of a home that cannot be read.
+pub fn unread(path: &Path, why: &str) -> Error {
     named(Error::new(Kind::InputOutput, why.to_string()), &path_name(path))
 }
 

@@ -162,7 +162,7 @@ fn united(base: &str, a: &str, b: &str) -> String {
     merged(base, a, b, &Options::default()).0
 }
 
-/// Findings of a text's sessions, as branches are sent: with what is before them.
+/// Findings of a text's sessions, as branches are sent: with the messages before them.
 fn findings(text: &str) -> BTreeSet<String> {
     use crate::check::{Options, structure};
     let sessions = sessions(text);

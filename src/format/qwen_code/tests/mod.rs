@@ -205,7 +205,7 @@ fn a_compression_replaces_what_is_before_it() {
     let drop = json!({"type": "compact", "id": "e", "at": "2026-01-01T00:00:00Z", "strategy": "x", "drop": [id["id"]]});
     let after = opened(FORMAT, file.with(&[(0, &drop.to_string())]));
     assert_eq!(shown(&after.sessions[0])[1..], ["And two?", "Stuck."]);
-    // A history that is no list is damage.
+    // A history that is not a list is damage.
     let file = opened(FORMAT, [LOG, &compressed("c1", "a8", &json!("all"))].concat());
     assert!(file.report.is_damaged());
 }

@@ -2,11 +2,10 @@
 
 use super::report::{Row, Word};
 use crate::args::Scope;
-use crate::context::{Context, named};
+use crate::context::Context;
 use crate::homes::{self, listings, report_unread};
-use crate::output::path_name;
 use crate::parallel;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, Result};
 use convo::home::{Bundle, Home, Piece};
 use convo::model::time;
 use convo::store::copies::{Copies, Finding, Kept, Line, Outcome, Wanted, directory_name};
@@ -60,8 +59,7 @@ pub fn all(
     for home in &homes {
         let program = home.program.name;
         let fail = |path: &Path, why: &str| {
-            let error = Error::new(Kind::InputOutput, why.to_string());
-            context.output.error(&named(error, &path_name(path)));
+            context.output.error(&homes::unread_path(path, why));
         };
         if let Some(problem) = &home.problem {
             fail(&home.root, problem);

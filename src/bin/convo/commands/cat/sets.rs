@@ -20,7 +20,7 @@ pub struct SetArgs {
     /// Only sessions that end with an assistant message, all calls answered
     ///
     /// The other sessions are left out; the number is reported for each reason, with --diagnostics json one object per session. If no
-    /// session is left, the exit status is 1.
+    /// session remains, the exit status is 1.
     #[arg(long, hide_short_help = true)]
     complete: bool,
     /// Only sessions of at least N exchanges

@@ -23,14 +23,15 @@ use std::path::{Component, Path, PathBuf};
 /// renames their directories of the project, so that sessions are found and resumed in NEW. Only paths that are OLD or
 /// below it are changed, only where a program looks for them; messages are unchanged.
 ///
-/// All changes are made, or none. A journal with the old bytes is in $XDG_STATE_HOME/convo/relocate; --undo puts them back.
+/// All changes are made, or none. A journal in $XDG_STATE_HOME/convo/relocate keeps the old bytes
+/// until --undo restores them or somebody deletes it.
 /// A running program is never touched. Not changed, but reported: databases, and the homes of cursor, copilot-cli, kimi
 /// and openclaw.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
-  mv ~/src/api ~/work/api
-  convo relocate -n ~/src/api ~/work/api     report what would be changed
-  convo relocate ~/src/api ~/work/api        change it
+  mv ~/src/api ~/code/api
+  convo relocate -n ~/src/api ~/code/api     report what would be changed
+  convo relocate ~/src/api ~/code/api        change it
   convo relocate --undo                      change it back
   convo relocate --program claude,codex /old/dir /new/dir")]
 pub struct Relocate {
@@ -96,8 +97,7 @@ impl Run for Relocate {
                 continue;
             }
             if let Some(problem) = &home.problem {
-                let error = Error::new(Kind::InputOutput, problem.clone());
-                return Err(named(error, &path_name(&home.root)).into());
+                return Err(homes::unread_path(&home.root, problem).into());
             }
             let plan = Plan::of(&home, &old, &new)?;
             for (path, why) in &plan.left {

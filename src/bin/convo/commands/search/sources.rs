@@ -100,13 +100,15 @@ fn everything(context: &Context, scope: &Scope, sources: &mut Vec<Source>) -> an
     let found = homes::all();
     let is_none = found.is_empty();
     let mut unread = Vec::new();
-    for home in &found {
+    for home in found {
         if scope.has_program(Some(home.program.name)) {
-            let why = in_home(context, home, sources);
+            let why = in_home(context, &home, sources);
             unread.extend(why.map(|why| (home.program.name, why)));
         }
     }
-    for (program, id, path) in homes::archived::deleted(context, &found)? {
+    homes::report_unread(context, &unread, "not searched");
+    let names: HashSet<String> = sources.iter().map(|source| source.name.clone()).collect();
+    for (program, id, path) in homes::archived::deleted(context, &names)? {
         if scope.has_program(Some(program.name)) {
             sources.push(Source {
                 name: format!("{}:{id}", program.name),
@@ -121,17 +123,16 @@ fn everything(context: &Context, scope: &Scope, sources: &mut Vec<Source>) -> an
             });
         }
     }
-    homes::report_unread(context, &unread, "not searched");
-    let ids: HashSet<String> = sources
+    let ids: HashSet<&str> = names
         .iter()
-        .filter_map(|source| Some(source.name.split_once(':')?.1.to_string()))
+        .filter_map(|name| Some(name.split_once(':')?.1))
         .collect();
     match store(context, sources) {
         // Without a store, the homes are everything.
         Err(error) if !is_none && is_missing(&error) => {}
         done => done?,
     }
-    sources.retain(|source| source.home.is_some() || !ids.contains(&source.name));
+    sources.retain(|source| source.home.is_some() || !ids.contains(source.name.as_str()));
     Ok(())
 }
 
@@ -144,8 +145,7 @@ fn is_missing(error: &anyhow::Error) -> bool {
 /// The sessions of a home; returns why not all of them are searched.
 fn in_home(context: &Context, home: &Home, sources: &mut Vec<Source>) -> Option<String> {
     let failed = |path: &Path, why: &str| {
-        let error = Error::new(Kind::InputOutput, why.to_string());
-        context.output.error(&named(error, &path_name(path)));
+        context.output.error(&homes::unread_path(path, why));
     };
     if let Some(problem) = &home.problem {
         failed(&home.root, problem);

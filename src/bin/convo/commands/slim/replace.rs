@@ -1,4 +1,4 @@
-//! Files rewritten with what is left, and originals put back.
+//! Files rewritten in place, and originals restored.
 
 use super::report::{Report, Row};
 use super::source::Source;

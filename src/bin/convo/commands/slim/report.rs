@@ -32,7 +32,7 @@ impl Row {
         (bytes - left.min(bytes)) * 100 < bytes.max(1)
     }
 
-    /// What is saved, in words.
+    /// The saving as text: percentage and sizes.
     pub fn saved(&self) -> String {
         let (bytes, left) = self.shares.total();
         let saved = bytes - left.min(bytes);
