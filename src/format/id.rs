@@ -97,4 +97,6 @@ formats! {
     QwenCode,
     /// GitHub Copilot: an event log.
     CopilotCli,
+    /// Grok Build: a history or a display stream.
+    Grok,
 }

@@ -48,6 +48,7 @@ mod gemini_cli;
 mod go;
 pub mod goaitools;
 mod goose;
+mod grok;
 pub mod gzip;
 pub mod html;
 mod id;

@@ -4,7 +4,7 @@ use super::report::Report;
 use crate::error::{Error, Result};
 use crate::model::record::{Kind, Record};
 use crate::model::session::Session;
-use std::io::Read;
+use std::io::{self, Read};
 
 /// An input that is read from its beginning, without looking back.
 pub struct Input {
@@ -16,7 +16,12 @@ pub struct Input {
     pub rest: Box<dyn Read>,
     /// Whether what is read may be written back into its own format, so that sessions are to keep their origin.
     pub returns: bool,
+    /// Reads a file next to it.
+    pub beside: Option<Neighbor>,
 }
+
+/// Reads a file of a folder; none if there is no such file.
+pub type Neighbor = Box<dyn Fn(&str) -> io::Result<Option<Vec<u8>>>>;
 
 impl Input {
     /// The whole of it.

@@ -10,9 +10,9 @@ use super::request::interface::Interface;
 use super::sessions::{Input, SessionReader};
 use super::{
     aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline, cline_roo, codex,
-    continue_ide, copilot_cli, cursor, droid, gemini, gemini_cli, goaitools, goose, html, jsonl, langchain,
-    markdown, native, opaque, openai_chat, openai_responses, opencode, penguiflow, penguin, pi, picoclaw,
-    qwen_code, sharegpt, sts, training, vercel_ui,
+    continue_ide, copilot_cli, cursor, droid, gemini, gemini_cli, goaitools, goose, grok, html, jsonl,
+    langchain, markdown, native, opaque, openai_chat, openai_responses, opencode, penguiflow, penguin, pi,
+    picoclaw, qwen_code, sharegpt, sts, training, vercel_ui,
 };
 use crate::error::{Error, Kind, Result};
 use crate::model::session::Session;
@@ -63,6 +63,7 @@ impl Format {
             Format::Cline => &cline::FORM,
             Format::QwenCode => &qwen_code::FORM,
             Format::CopilotCli => &copilot_cli::FORM,
+            Format::Grok => &grok::FORM,
         }
     }
 
@@ -143,6 +144,7 @@ pub fn convert(format: Format, source: &Source<'_>, report: &mut Report) -> Resu
         head: source.bytes.to_vec(),
         rest: Box::new(io::empty()),
         returns: false,
+        beside: None,
     };
     let mut reader = match (form.read, format.sessions(input)?) {
         (_, Ok(reader)) => reader,

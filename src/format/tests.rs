@@ -4,6 +4,7 @@ pub mod bed;
 mod damage;
 pub mod in_place;
 mod laws;
+pub mod small;
 pub mod truth;
 
 use super::report::Report;

@@ -341,6 +341,19 @@ pub const PROGRAMS: &[Program] = &[
         ..BLANK
     },
     Program {
+        name: "grok",
+        format: Some(Format::Grok),
+        places: &[
+            Place(Variable("GROK_HOME"), "sessions"),
+            Place(Home, ".grok/sessions"),
+        ],
+        layout: &[(Session, "*/*/chat_history.jsonl")],
+        id: Id::Directory,
+        sidecars: &[Beside::Session("")],
+        resume: "cd {dir} && grok --resume {id}",
+        ..BLANK
+    },
+    Program {
         name: "kimi",
         places: &[
             Place(Variable("KIMI_SHARE_DIR"), "sessions"),

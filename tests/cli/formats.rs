@@ -13,6 +13,7 @@ mod cursor;
 mod droid;
 mod gemini_cli;
 mod goose;
+mod grok;
 mod langchain;
 mod markdown;
 mod opencode;

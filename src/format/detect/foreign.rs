@@ -35,28 +35,6 @@ pub(super) static KNOWN: &[Signature] = &[
         ..Signature::BLANK
     },
     Signature {
-        name: "grok",
-        what: "a Grok session",
-        line: |shape| {
-            let shell = shape.any(&["uuid", "sessionId", "message", "timestamp", "data", "payload"]);
-            let calls = shape.is_text("content") && shape.any(&["tool_calls", "model_id"]);
-            let line = match shape.text("type").as_deref() {
-                Some("user") => shape.is_array("content"),
-                Some("assistant") => calls,
-                Some("tool_result") => shape.all(&["tool_call_id", "content"]),
-                _ => false,
-            };
-            line && !shell
-        },
-        ..Signature::BLANK
-    },
-    Signature {
-        name: "grok",
-        what: "the display stream of a Grok session (chat_history.jsonl holds the messages)",
-        line: |shape| shape.object("params").object("update").has("sessionUpdate"),
-        ..Signature::BLANK
-    },
-    Signature {
         name: "antigravity",
         what: "an Antigravity step log",
         line: |shape| shape.all(&["step_index", "source", "type", "status"]),

@@ -62,6 +62,7 @@ pub fn open_pieces(cut: Cut, input: Input) -> Result<std::result::Result<Box<dyn
         head,
         rest,
         returns,
+        beside,
     } = input;
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
     let (is, (head, rest)) = match text.get(json::skip_space(text, 0)) {
@@ -92,6 +93,7 @@ pub fn open_pieces(cut: Cut, input: Input) -> Result<std::result::Result<Box<dyn
                 head,
                 rest,
                 returns,
+                beside,
             }));
         }
     };

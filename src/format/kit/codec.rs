@@ -1,14 +1,16 @@
 //! What a format defines.
 
+pub use super::info::{Lineage, SessionInfo};
 use super::losses;
 pub use super::part::Layout;
 use super::part::{Aside, Parsed};
+use super::sidecar::Sidecar;
 use crate::error::Place;
-use crate::format::Format;
 use crate::format::report::Report;
 use crate::format::request::draft;
 use crate::format::request::piece::Said;
-use crate::format::workspace::{Member, Workspace};
+use crate::format::workspace::Member;
+use crate::format::{Format, Input};
 use crate::model::json::{self, Dialect};
 
 /// A format whose sessions are lists of elements.
@@ -108,6 +110,12 @@ pub trait Codec: Sized + Sync + 'static {
     }
     /// Adds what its elements say of the session.
     fn add_info(&self, _outline: &Self::Outline, _info: &mut SessionInfo) {}
+    /// What files next to an input say of its session; the function reads one of them.
+    fn sidecar(&self, _input: &Input, _neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
+        Sidecar::default()
+    }
+    /// Adds to the messages of an element what files next to the input say of them.
+    fn complete(&self, _sidecar: &Sidecar, _element: &[u8], _messages: &mut [Draft]) {}
     /// Looks at all elements.
     fn outline(&self, elements: &[Vec<u8>]) -> Self::Outline;
     /// The meaning of an element.
@@ -130,21 +138,6 @@ pub fn variant_named<C: Codec>(codec: &'static C, name: &str) -> &'static C {
     variants.find(|codec| codec.variant() == name).unwrap_or(codec)
 }
 
-/// What a source says about its session.
-#[derive(Debug, Default)]
-pub struct SessionInfo {
-    /// Its id.
-    pub id: Option<String>,
-    /// Its title.
-    pub title: Option<String>,
-    /// When it began, in RFC 3339.
-    pub created: Option<String>,
-    /// Its directory, branch and model.
-    pub workspace: Workspace,
-    /// The session that it belongs to.
-    pub lineage: Option<Lineage>,
-}
-
 /// Where the lines of a log belong. What is not an object has no line of its own here: it follows the line before it.
 #[derive(Default)]
 pub struct Assembly {
@@ -164,17 +157,6 @@ pub fn lines_of(element: &[u8]) -> Vec<&[u8]> {
         .then(|| json::elements(element, Dialect::Strict));
     let lines = lines.flatten().filter(|lines| !lines.is_empty());
     lines.unwrap_or_else(|| vec![element])
-}
-
-/// Where a session belongs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lineage {
-    /// A word of the record stream: `branch`, `sidechain`, `fork` or `child`.
-    pub kind: &'static str,
-    /// The id of the session that it belongs to.
-    pub parent: String,
-    /// The id of the message there that it follows.
-    pub at: Option<String>,
 }
 
 /// The meaning of an element.

@@ -3,6 +3,7 @@
 use super::codec::{Codec, Layout};
 use super::parse::{by_session, document, is_lines, lines};
 use super::session::{InputName, session, variant_of};
+use super::sidecar::Sidecar;
 use super::source::Source;
 use super::values::{Value, Values};
 use crate::error::{Error, Kind, Place, Result};
@@ -27,7 +28,11 @@ pub fn open<C: Codec>(codec: &'static C, mut input: Input) -> Result<Box<dyn Ses
         };
     }
     let lines = is_lines(codec, &mut input)?;
+    let beside = input.beside.take();
+    let neighbor = |name: &str| beside.as_ref().and_then(|read| read(name).ok().flatten());
+    let sidecar = codec.sidecar(&input, &neighbor);
     Ok(Box::new(Sessions {
+        sidecar,
         codec,
         name: input.name.clone(),
         returns: input.returns,
@@ -49,7 +54,8 @@ pub fn whole<C: Codec>(codec: &C, source: &format::Source<'_>, report: &mut Repo
         name: source.name,
         ..InputName::default()
     };
-    let (mut session, _) = session(codec, name, source.bytes, parsed, report);
+    let beside = (name, &Sidecar::default());
+    let (mut session, _) = session(codec, beside, source.bytes, parsed, report);
     session.set_origin(Arc::new(Origin {
         lead: Vec::new(),
         bytes: value.bytes,
@@ -105,8 +111,10 @@ fn documents<C: Codec>(codec: &'static C) -> Cut {
                 return Vec::new();
             }
             let parsed = parsed.into_iter().flat_map(|parsed| by_session(codec, parsed));
-            let sessions =
-                parsed.map(|parsed| session(variant_of(codec, &parsed), name, piece.bytes, parsed, report).0);
+            let sessions = parsed.map(|parsed| {
+                let beside = (name, &Sidecar::default());
+                session(variant_of(codec, &parsed), beside, piece.bytes, parsed, report).0
+            });
             sessions.collect()
         }),
     }
@@ -122,6 +130,8 @@ struct Sessions<C: 'static> {
     inputs: Inputs,
     name: Option<String>,
     returns: bool,
+    /// The files next to it.
+    sidecar: Sidecar,
     /// Sessions so far.
     count: usize,
     /// Sessions of the last part of the input.
@@ -180,7 +190,7 @@ impl<C: Codec> Sessions<C> {
             };
             let variant = variant_of(codec, &parsed);
             self.ready
-                .push_back(session(variant, name, &bytes, parsed, report).0);
+                .push_back(session(variant, (name, &self.sidecar), &bytes, parsed, report).0);
             self.count += 1;
         }
         if self.returns {
@@ -239,6 +249,7 @@ pub fn reparse<C: Codec>(codec: &'static C, origin: &Origin) -> Option<Reparsed<
         head: origin.bytes.clone(),
         rest: Box::new(std::io::empty()),
         returns: false,
+        beside: None,
     };
     let mut report = Report::default();
     let is_whole = matches!(C::FORMAT.form().read, Reading::Document(_));
@@ -254,7 +265,7 @@ pub fn reparse<C: Codec>(codec: &'static C, origin: &Origin) -> Option<Reparsed<
     let sessions = by_session(codec, parsed).into_iter().map(|parsed| {
         let codec = variant_of(codec, &parsed);
         let about = parsed.about.clone();
-        let name = InputName::default();
+        let name = (InputName::default(), &Sidecar::default());
         let (_, source) = session(codec, name, &origin.bytes, parsed, &mut report);
         ReparsedSession { codec, source, about }
     });

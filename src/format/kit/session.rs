@@ -4,6 +4,7 @@ use super::codec::{Codec, Decoded, Draft, Layout, Lineage, Summary, Visible, lin
 use super::part::{Parsed, Part, State};
 use super::records::{self, Ids, said};
 use super::residue;
+use super::sidecar::Sidecar;
 use super::source::Source;
 use crate::error::Place;
 use crate::format;
@@ -45,7 +46,7 @@ fn is_whole(raw: &[u8]) -> bool {
 /// The session of elements.
 pub fn session<C: Codec>(
     codec: &C,
-    input: InputName<'_>,
+    (input, sidecar): (InputName<'_>, &Sidecar),
     bytes: &[u8],
     parsed: Parsed,
     report: &mut Report,
@@ -67,7 +68,7 @@ pub fn session<C: Codec>(
     source.is_aside = parsed.aside.is_some();
     let outline = codec.outline(&raws);
     let mut session = Session::default();
-    session.push_new(&header(codec, &outline, input, bytes, &parsed));
+    session.push_new(&header(codec, &outline, (input, sidecar), bytes, &parsed));
     let mut building = Building {
         codec,
         session,
@@ -126,7 +127,10 @@ pub fn session<C: Codec>(
         } else {
             nth + 1
         };
-        let decoded = codec.decode(&outline, nth, raw);
+        let mut decoded = codec.decode(&outline, nth, raw);
+        if let Decoded::Messages(drafts) = &mut decoded {
+            codec.complete(sidecar, raw, drafts);
+        }
         if let Decoded::Passthrough | Decoded::Unrecognized = decoded {
             let lines = match building.source.further[nth].is_empty() {
                 true => unit::<C>(raw),
@@ -172,12 +176,13 @@ fn unit<C: Codec>(raw: &[u8]) -> Vec<&[u8]> {
 fn header<C: Codec>(
     codec: &C,
     outline: &C::Outline,
-    input: InputName<'_>,
+    (input, sidecar): (InputName<'_>, &Sidecar),
     bytes: &[u8],
     parsed: &Parsed,
 ) -> Vec<u8> {
     let mut info = codec.info(parsed.about.as_deref().unwrap_or(b"{}"));
     codec.add_info(outline, &mut info);
+    sidecar.complete(&mut info, parsed.aside.is_some());
     let mut metadata = ObjectBuilder::default();
     let source = format::Source {
         name: input.name,
@@ -220,6 +225,9 @@ fn header<C: Codec>(
     }
     if let Some(about) = &parsed.about {
         own.raw("session", about);
+    }
+    for (name, value) in &sidecar.notes {
+        own.raw(name, value);
     }
     metadata.raw(C::NAME, own.finish());
     let mut header = HeaderBuilder::default();

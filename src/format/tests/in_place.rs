@@ -11,48 +11,24 @@ use crate::model::view::{Item, View};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The formats, and the names of files that are compared by their view after the record stream: what is written of a
-/// session is not line by line what was read.
-const FORMATS: [(Format, Option<&str>); 18] = [
-    (Format::Aichat, Some("")),
-    (Format::ClaudeCode, None),
+/// Formats and the names of files that are compared by their view after the record stream: what is written of a session
+/// is not line by line what was read.
+const BY_VIEW: [(Format, &str); 4] = [
+    (Format::Aichat, ""),
     // Cline lists the messages that it omits in another file.
-    (Format::ClineRoo, Some("cline-range")),
-    (Format::Cline, None),
-    (Format::Codex, None),
-    (Format::Continue, None),
-    (Format::CopilotCli, None),
-    (Format::Cursor, None),
+    (Format::ClineRoo, "cline-range"),
     // The operations of a log are written as the messages that are left.
-    (Format::Droid, None),
-    (Format::GeminiCli, Some("")),
-    (Format::Goose, None),
-    (Format::Langchain, None),
-    (Format::Opencode, None),
-    (Format::Pi, None),
+    (Format::GeminiCli, ""),
     // Two records on one line are written as two lines.
-    (Format::QwenCode, Some("000000000005")),
-    (Format::Sharegpt, None),
-    (Format::Sts, None),
-    (Format::VercelUi, None),
+    (Format::QwenCode, "000000000005"),
 ];
 
-/// Those that the kit reads and writes.
-const ON_KIT: &[Format] = &[
-    Format::Cline,
-    Format::ClineRoo,
-    Format::Continue,
-    Format::CopilotCli,
-    Format::Cursor,
-    Format::Droid,
-    Format::GeminiCli,
-    Format::Goose,
-    Format::Langchain,
-    Format::Opencode,
-    Format::Pi,
-    Format::QwenCode,
-    Format::Sts,
-    Format::VercelUi,
+/// Formats that are changed in place without the kit. Interfaces are, too.
+const NOT_ON_KIT: [Format; 4] = [
+    Format::Aichat,
+    Format::ClaudeCode,
+    Format::Codex,
+    Format::Sharegpt,
 ];
 
 /// A file, and the sessions in it.
@@ -116,6 +92,7 @@ fn open(format: Format, path: PathBuf, bytes: Vec<u8>) -> Result<Opened> {
         head: bytes[..bytes.len().min(64)].to_vec(),
         rest: Box::new(std::io::Cursor::new(bytes[bytes.len().min(64)..].to_vec())),
         returns: true,
+        beside: Some(truth::neighbor(&path)),
     };
     let (sessions, tail) = match format.sessions(input)? {
         Ok(mut reader) => (truth::all(reader.as_mut(), &mut report)?, reader.tail().to_vec()),
@@ -138,15 +115,20 @@ fn open(format: Format, path: PathBuf, bytes: Vec<u8>) -> Result<Opened> {
     })
 }
 
-/// All files of all formats, each with its bytes.
+/// All files of all formats that are changed in place, each with its bytes.
 fn files() -> Vec<(Format, PathBuf, Vec<u8>)> {
-    let of = |(format, _): &(Format, _)| {
+    let is_held = |format: &Format| {
+        let form = format.form();
+        let has_files = truth::folder(form.name).join("truth.json").exists();
+        form.is_changed_in_place() && form.api.is_none() && has_files
+    };
+    let of = |format: Format| {
         let files = truth::files(format.name()).into_iter();
         let files = files.filter(|truth| truth.expected["sessions"] != 0);
-        let read = files.map(|truth| (*format, truth.path.clone(), std::fs::read(&truth.path).unwrap()));
+        let read = files.map(|truth| (format, truth.path.clone(), std::fs::read(&truth.path).unwrap()));
         read.collect::<Vec<_>>()
     };
-    FORMATS.iter().flat_map(of).collect()
+    Format::ALL.into_iter().filter(is_held).flat_map(of).collect()
 }
 
 impl Opened {
@@ -287,8 +269,8 @@ fn restored(file: &Opened) -> Vec<String> {
     let [session] = file.sessions.as_slice() else {
         return wrong;
     };
-    let (_, by_view) = FORMATS.iter().find(|(format, _)| *format == file.format).unwrap();
-    let by_view = by_view.is_some_and(|name| file.path.to_string_lossy().contains(name));
+    let path = file.path.to_string_lossy();
+    let by_view = { BY_VIEW.iter() }.any(|(format, name)| *format == file.format && path.contains(name));
     let is_old = |session: &Session| String::from_utf8_lossy(session.full(0)).contains(r#""variant":"v4""#);
     let format = match file.format {
         Format::VercelUi if is_old(session) => Format::VercelUiV4,
@@ -316,7 +298,7 @@ fn restored(file: &Opened) -> Vec<String> {
         let note = note.and_then(|note| json::member(note, file.format.name()));
         note.is_some_and(|note| json::member(note, "raw").is_some())
     };
-    if ON_KIT.contains(&file.format) && session.messages().any(|(index, _)| is_whole(index)) {
+    if !NOT_ON_KIT.contains(&file.format) && session.messages().any(|(index, _)| is_whole(index)) {
         wrong.push(format!("{}: a message is kept whole", file.name()));
     }
     wrong

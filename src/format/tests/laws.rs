@@ -221,6 +221,7 @@ fn read(format: Format, bytes: &[u8]) -> Vec<Session> {
                 head: bytes.to_vec(),
                 rest: Box::new(std::io::empty()),
                 returns: false,
+                beside: None,
             });
             truth::all(reader.as_mut().unwrap().as_mut(), &mut report).unwrap()
         }

@@ -9,19 +9,6 @@ pub const KNOWN: &[(&str, &str)] = &[
 "#,
     ),
     (
-        "grok",
-        r#"{"type":"system","content":"You dig."}
-{"type":"user","content":[{"type":"text","text":"Dig."}]}
-{"type":"reasoning","id":"r","summary":[{"type":"summary_text","text":"Deep."}]}
-{"type":"assistant","content":"Done.","model_id":"g"}
-"#,
-    ),
-    (
-        "grok",
-        r#"{"timestamp":1,"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"user_message_chunk"}}}
-"#,
-    ),
-    (
         "kimi",
         "{\"type\":\"metadata\",\"protocol_version\":\"1.4\"}\n{\"type\":\"turn.prompt\",\"input\":[]}\n",
     ),

@@ -3,7 +3,7 @@
 use super::opencode_dir;
 use super::reading::Reading;
 use super::source::{
-    convert, detect_file, from_hint, has_spare, meant_as_path, source_name, stdin, unwrapped,
+    convert, detect_file, from_hint, has_spare, meant_as_path, neighbor, source_name, stdin, unwrapped,
 };
 use crate::args::{Input, InputArgs};
 use crate::context::{Context, named};
@@ -161,6 +161,7 @@ impl Context {
             head,
             rest: Box::new(input),
             returns: reading.returns,
+            beside: path.map(|path| Box::new(neighbor(path)) as _),
         };
         let bytes = match format.sessions(input)? {
             Ok(sessions) => {

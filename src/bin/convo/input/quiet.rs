@@ -2,7 +2,7 @@
 
 use super::opencode_dir;
 use super::regular;
-use super::source::{convert, detect_file, from_hint, source_name, unwrapped};
+use super::source::{convert, detect_file, from_hint, neighbor, source_name, unwrapped};
 use convo::error::{Error, Kind, Result};
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
@@ -95,6 +95,7 @@ fn read(
             head,
             rest: Box::new(input),
             returns: false,
+            beside: path.map(|path| Box::new(neighbor(path)) as _),
         };
         match format.sessions(input)? {
             Ok(sessions) => Stream::Sessions(sessions),

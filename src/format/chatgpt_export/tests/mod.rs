@@ -18,6 +18,7 @@ pub fn sessions(input: &[u8]) -> (crate::error::Result<Vec<Session>>, Report) {
         head: Vec::new(),
         rest: Box::new(std::io::Cursor::new(input.to_vec())),
         returns: false,
+        beside: None,
     };
     let Ok(mut reader) = Format::ChatgptExport.sessions(input).unwrap() else {
         unreachable!("it is read session by session");

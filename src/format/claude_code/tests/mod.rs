@@ -24,6 +24,7 @@ fn read(log: &[u8], returns: bool) -> (Vec<Session>, Report) {
         head: Vec::new(),
         rest: Box::new(std::io::Cursor::new(log.to_vec())),
         returns,
+        beside: None,
     };
     let mut reader = super::open(input).unwrap();
     let sessions = truth::all(reader.as_mut(), &mut report).unwrap();

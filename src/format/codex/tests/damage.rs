@@ -125,6 +125,7 @@ fn logs_behind_one_another_are_sessions_of_their_own() {
         head: bytes[..10].to_vec(),
         rest: Box::new(std::io::Cursor::new(bytes[10..].to_vec())),
         returns: true,
+        beside: None,
     })
     .unwrap();
     let mut sessions = Vec::new();

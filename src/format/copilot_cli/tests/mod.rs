@@ -2,9 +2,8 @@
 
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
+use crate::format::tests::small::{header, messages, shown};
 use crate::format::tests::truth;
-use crate::model::session::Session;
-use crate::model::view::{Item, View};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -31,25 +30,6 @@ fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
     let all = ["input_total", "cache_read", "cache_write", "reasoning"];
     let all = all.into_iter().map(|name| (name, 0));
     all.chain([("output", output)]).collect()
-}
-
-fn messages(session: &Session) -> Vec<Value> {
-    let lines = (0..session.len()).map(|index| session.record(index).body);
-    let values = lines.filter_map(|body| serde_json::from_slice::<Value>(body).ok());
-    values.filter(|line| line["role"].is_string()).collect()
-}
-
-fn header(session: &Session) -> Value {
-    serde_json::from_slice(session.record(0).body).unwrap()
-}
-
-fn shown(session: &Session) -> Vec<String> {
-    let view = View::replay(session);
-    let text = |item: &Item| match item {
-        Item::Summary(_) => format!("summary: {}", item.summary(session).unwrap()),
-        _ => item.message(session).unwrap().text().into_owned(),
-    };
-    view.items.iter().map(text).collect()
 }
 
 fn event(id: &str, parent: &str, kind: &str, data: Value) -> String {

@@ -52,7 +52,7 @@ const NAMES: [(&str, &str); 15] = [
     ("wild/vercel-ui/", "Vercel"),
 ];
 
-/// A file of a format that is not read, in the form of one that is: it is read as that.
+/// A file of a format in the form of another one: it is read as that.
 const SIMILAR: &str = "wild/grok/legacy-v0/chat_history.jsonl";
 
 /// Whose the sessions in the folders of a home are.
@@ -82,7 +82,8 @@ const NAMELESS: [&str; 3] = [
 ];
 
 /// What lies beside sessions of formats that are read, and is none.
-const BESIDE: [&str; 5] = [
+const BESIDE: [&str; 6] = [
+    "/summary.json",
     "_rruoq.json",
     "logs.json",
     "sessions.json",
@@ -99,6 +100,7 @@ fn fault(path: &str, verdict: &Detection) -> Option<String> {
         .strip_prefix("wild/")
         .and_then(|path| path.split_once('/'))
         .filter(|(_, name)| !about.contains(name) && !BESIDE.iter().any(|beside| name.ends_with(beside)))
+        .filter(|_| path != SIMILAR)
         // Records of a folder and databases are not read as they are.
         .filter(|(_, name)| {
             !name.starts_with("storage") && !name.ends_with(".db") && !name.ends_with(".vscdb")

@@ -225,6 +225,7 @@ fn files_behind_one_another_are_sessions_of_their_own() {
         head: bytes,
         rest: Box::new(std::io::empty()),
         returns: false,
+        beside: None,
     })
     .unwrap();
     let mut report = Report::default();

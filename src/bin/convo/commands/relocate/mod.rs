@@ -25,8 +25,8 @@ use std::path::{Component, Path, PathBuf};
 ///
 /// All changes are made, or none. A journal in $XDG_STATE_HOME/convo/relocate keeps the old bytes
 /// until --undo restores them or somebody deletes it.
-/// A running program is never touched. Not changed, but reported: databases, and the homes of cursor, copilot-cli, kimi
-/// and openclaw.
+/// A running program is never touched. Not changed, but reported: databases, and the homes of cursor, copilot-cli, grok,
+/// kimi and openclaw.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   mv ~/src/api ~/code/api

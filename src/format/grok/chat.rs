@@ -1,0 +1,292 @@
+//! The lines of a history as messages, and back.
+
+use crate::format::blocks;
+use crate::format::kit::{Decoded, Draft};
+use crate::format::report::{Loss, Report};
+use crate::format::request::contents::{Content, joined, pieces};
+use crate::format::request::draft;
+use crate::format::request::media::Media;
+use crate::format::request::piece::{Said, array, quoted, wrapped};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::Role;
+
+/// The type of a line.
+pub fn kind(line: &[u8]) -> Option<std::borrow::Cow<'_, str>> {
+    json::member_text(line, "type")
+}
+
+/// The first line of the message of each: reasoning goes with the reply after it, unless another message is between them.
+pub fn first_lines(lines: &[&[u8]]) -> Vec<usize> {
+    let mut first: Vec<usize> = (0..lines.len()).collect();
+    let mut open = None;
+    for (nth, line) in lines.iter().enumerate() {
+        match kind(line).as_deref() {
+            Some("reasoning") => first[nth] = *open.get_or_insert(nth),
+            Some("assistant") => first[nth] = open.take().unwrap_or(nth),
+            Some("user" | "system" | "tool_result") => open = None,
+            _ => {}
+        }
+    }
+    first
+}
+
+/// The meaning of the lines of a message.
+pub fn decode(lines: &[&[u8]]) -> Decoded {
+    let line = lines[0];
+    let string = |name| json::member(line, name).filter(|raw| raw.starts_with(b"\""));
+    let draft = match kind(line).as_deref() {
+        Some("system") => string("content").map(|content| said("system", content)),
+        Some("user") => user(line),
+        Some("tool_result") => string("content")
+            .zip(string("tool_call_id"))
+            .map(|(content, id)| {
+                let images = list(line, "images").into_iter().map(part);
+                let text = (content != b"\"\"" || list(line, "images").is_empty()).then_some(content);
+                let parts = text.map(draft::text_part).into_iter().chain(images);
+                let mut draft = said("tool", &joined(&parts.collect::<Vec<_>>(), b"\"\""));
+                draft.raw("tool_call_id", id);
+                draft
+            }),
+        Some("assistant" | "reasoning") => match assistant(lines) {
+            Some(None) => return Decoded::Passthrough,
+            draft => draft.flatten(),
+        },
+        Some(_) => return Decoded::Passthrough,
+        None => None,
+    };
+    draft.map_or(Decoded::Unrecognized, |draft| {
+        Decoded::Messages(vec![Draft::from(draft)])
+    })
+}
+
+fn said(role: &str, content: &[u8]) -> draft::Draft {
+    let mut draft = draft::Draft::new(role);
+    draft.raw("content", content);
+    draft
+}
+
+fn list<'l>(line: &'l [u8], name: &str) -> Vec<&'l [u8]> {
+    let list = json::member(line, name).and_then(|raw| json::elements(raw, Dialect::Strict));
+    list.unwrap_or_default()
+}
+
+/// A part of a content. One of another type is as it is.
+fn part(part: &[u8]) -> Vec<u8> {
+    let string = |name| json::member(part, name).filter(|raw| raw.starts_with(b"\""));
+    match (kind(part).as_deref(), string("text"), string("url")) {
+        (Some("text"), Some(text), _) => draft::text_part(text),
+        (Some("image"), _, Some(url)) => {
+            let mut image = ObjectBuilder::default();
+            image
+                .text("type", "image_url")
+                .raw("image_url", wrapped("url", url));
+            image.finish()
+        }
+        _ => part.to_vec(),
+    }
+}
+
+fn user(line: &[u8]) -> Option<draft::Draft> {
+    let parts = json::elements(json::member(line, "content")?, Dialect::Strict)?;
+    let parts: Vec<Vec<u8>> = parts.into_iter().map(part).collect();
+    let content = joined(&parts, b"[]");
+    let reason = json::member_text(line, "synthetic_reason");
+    let is_synthetic = reason.is_some_and(|reason| reason != "interjection");
+    let mut draft = said("user", &content);
+    if is_synthetic || blocks::is_within(&content, "user_info") {
+        draft.raw("category", "\"context\"");
+    }
+    Some(draft)
+}
+
+/// The reply of lines; the outer none if it is not understood, the inner one if they say nothing.
+fn assistant(lines: &[&[u8]]) -> Option<Option<draft::Draft>> {
+    let is_reply = |line: &&&[u8]| kind(line).as_deref() == Some("assistant");
+    let reply = lines.iter().find(is_reply);
+    let thoughts = lines.iter().filter(|line| !is_reply(line));
+    let thoughts: Vec<Vec<u8>> = thoughts.filter_map(|line| thought(line)).collect();
+    let calls: Vec<&[u8]> = reply.map_or_else(Vec::new, |reply| list(reply, "tool_calls"));
+    let content = match reply.map(|reply| json::member(reply, "content")) {
+        None if thoughts.is_empty() => return Some(None),
+        None => b"null",
+        Some(Some(raw)) if raw.starts_with(b"\"") => raw,
+        Some(None | Some(b"null")) if !calls.is_empty() => b"null",
+        Some(_) => return None,
+    };
+    let mut draft = said("assistant", content);
+    if !thoughts.is_empty() {
+        draft.raw("reasoning", array(thoughts));
+    }
+    if !calls.is_empty() {
+        draft.raw("tool_calls", array(calls.into_iter().map(call)));
+    }
+    let model = reply.and_then(|reply| json::member(reply, "model_id"));
+    if let Some(model) = model.filter(|raw| raw.starts_with(b"\"")) {
+        draft.raw("model", model);
+    }
+    Some(Some(draft))
+}
+
+/// A reasoning line as a part; none of one that says nothing.
+fn thought(line: &[u8]) -> Option<Vec<u8>> {
+    let texts = list(line, "summary");
+    let texts = texts
+        .into_iter()
+        .filter_map(|part| json::member_text(part, "text"));
+    let texts: Vec<_> = texts.filter(|text| !text.is_empty()).collect();
+    let encrypted = json::member(line, "encrypted_content").filter(|raw| raw.len() > 2 && raw[0] == b'"');
+    let mut part = ObjectBuilder::default();
+    part.text("type", "thinking");
+    if !texts.is_empty() {
+        part.text("text", &texts.join("\n\n"));
+    }
+    for (name, value) in [("encrypted_content", encrypted), ("id", json::member(line, "id"))] {
+        if let Some(value) = value {
+            part.raw(name, value);
+        }
+    }
+    (!texts.is_empty() || encrypted.is_some()).then(|| part.finish())
+}
+
+fn call(call: &[u8]) -> Vec<u8> {
+    let member = |name| json::member(call, name);
+    let arguments = match member("arguments") {
+        None | Some(b"null") => b"\"{}\"".to_vec(),
+        Some(text) if text.starts_with(b"\"") => text.to_vec(),
+        Some(value) => quoted(&String::from_utf8_lossy(value)),
+    };
+    draft::call(
+        member("id").unwrap_or(b"null"),
+        member("name").unwrap_or(b"\"\""),
+        &arguments,
+    )
+}
+
+/// The lines of a message.
+pub fn encode(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let mut line = ObjectBuilder::default();
+    match said.message.role() {
+        Role::Assistant => return reply(said, report),
+        Role::Tool => {
+            let (text, images) = content(said, report);
+            line.text("type", "tool_result")
+                .raw("tool_call_id", said.message.tool_call_id.unwrap_or(b"\"\""))
+                .text("content", &text);
+            if !images.is_empty() {
+                line.raw("images", array(images));
+            }
+        }
+        Role::System | Role::Developer => {
+            let (text, images) = content(said, report);
+            report.lose(Loss::Attachment, images.len() as u64);
+            line.text("type", "system").text("content", &text);
+        }
+        _ => {
+            let parts = pieces(said.message.content).into_iter();
+            let parts = parts.filter_map(|piece| match piece {
+                Content::Text(text) => Some(draft::text_part(text)),
+                Content::Other(part) => image(part, report),
+            });
+            line.text("type", "user").raw("content", array(parts));
+        }
+    }
+    vec![line.finish()]
+}
+
+/// An image in the form of the format; other parts are lost.
+fn image(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
+    let media = Media::of(part);
+    let loss = if media.is_some() {
+        Loss::Attachment
+    } else {
+        Loss::Part
+    };
+    let url = json::member(part, "image_url").and_then(|image| json::member(image, "url"));
+    let url = url
+        .map(<[u8]>::to_vec)
+        .or_else(|| Some(quoted(&media?.url()?)).filter(|_| json::member(part, "image_url").is_none()));
+    report.lose(loss, u64::from(url.is_none()));
+    let mut built = ObjectBuilder::default();
+    built.text("type", "image").raw("url", url?);
+    Some(built.finish())
+}
+
+/// The text of a message, and its images.
+fn content(said: &Said<'_>, report: &mut Report) -> (String, Vec<Vec<u8>>) {
+    let (mut texts, mut images) = (Vec::new(), Vec::new());
+    for piece in pieces(said.message.content) {
+        match piece {
+            Content::Text(text) => texts.extend(json::text(text)),
+            Content::Other(part) => images.extend(image(part, report)),
+        }
+    }
+    (texts.join("\n\n"), images)
+}
+
+fn reply(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let thoughts = said.reasoning().into_iter();
+    let mut lines: Vec<Vec<u8>> = thoughts.filter_map(|part| reasoning(part, report)).collect();
+    let calls = said.calls();
+    let is_silent = matches!(said.message.content, None | Some(b"null")) && calls.is_empty();
+    if is_silent && !lines.is_empty() {
+        return lines;
+    }
+    let (text, images) = content(said, report);
+    report.lose(Loss::Attachment, images.len() as u64);
+    let mut line = ObjectBuilder::default();
+    line.text("type", "assistant").text("content", &text);
+    if !calls.is_empty() {
+        line.raw(
+            "tool_calls",
+            array(calls.into_iter().map(|call| request(call, report))),
+        );
+    }
+    if let Some(model) = json::member(said.body, "model") {
+        line.raw("model_id", model);
+    }
+    lines.push(line.finish());
+    lines
+}
+
+fn reasoning(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
+    let member = |name| json::member(part, name);
+    report.lose(Loss::Signature, u64::from(member("signature").is_some()));
+    let text = member("text")
+        .or(member("thinking"))
+        .filter(|raw| raw.starts_with(b"\""));
+    let summary = member("summary").filter(|raw| raw.starts_with(b"["));
+    let encrypted = member("encrypted_content");
+    if text.or(summary).or(encrypted).is_none() {
+        report.lose(Loss::Part, 1);
+        return None;
+    }
+    let texts = text.into_iter().map(|text| {
+        let mut part = ObjectBuilder::default();
+        part.text("type", "summary_text").raw("text", text);
+        part.finish()
+    });
+    let mut line = ObjectBuilder::default();
+    line.text("type", "reasoning");
+    if let Some(id) = member("id") {
+        line.raw("id", id);
+    }
+    line.raw("summary", summary.map_or_else(|| array(texts), <[u8]>::to_vec));
+    if let Some(encrypted) = encrypted {
+        line.raw("encrypted_content", encrypted);
+    }
+    Some(line.finish())
+}
+
+fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
+    let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
+    let function = function.unwrap_or(b"{}");
+    let own = json::member(function, "arguments");
+    report.lose(Loss::Arguments, u64::from(own.is_none()));
+    let arguments = own.or_else(|| json::member(function, "input"));
+    let mut request = ObjectBuilder::default();
+    request
+        .raw("id", json::member(call, "id").unwrap_or(b"\"\""))
+        .raw("name", json::member(function, "name").unwrap_or(b"\"\""))
+        .raw("arguments", arguments.unwrap_or(b"\"{}\""));
+    request.finish()
+}

@@ -1,0 +1,190 @@
+//! Histories and streams, as the kit reads and writes them: an element for the lines of a message.
+
+use super::{NAME, chat, sidecar, updates};
+use crate::format::kit::{
+    Assembly, Codec, Decoded, Draft, Editor, Layout, SessionInfo, Sidecar, Source, lines_of, losses,
+};
+use crate::format::report::{Loss, Report};
+use crate::format::request::piece::{Said, array, quoted};
+use crate::format::workspace::Member;
+use crate::format::{Format, Input, Purpose};
+use crate::model::json::{self, Dialect};
+use crate::model::message::Role;
+use crate::model::session::Session;
+use crate::model::view::View;
+
+/// Sessions of Grok.
+pub struct Grok {
+    /// Whether they are display streams.
+    is_stream: bool,
+}
+
+/// The history of a session.
+pub static CHAT: Grok = Grok { is_stream: false };
+
+impl Codec for Grok {
+    const FORMAT: Format = Format::Grok;
+    const NAME: &'static str = NAME;
+    const WHAT: &'static str = "a Grok session";
+    const LIST: &'static str = "messages";
+    const LINES: bool = true;
+    const LAYOUT: Layout = Layout::Lines;
+    const HAS_TITLE: bool = false;
+    const PLACED: &'static [Member] = &[Member::Directory, Member::Branch, Member::Model];
+    const VARIANTS: &'static [Grok] = &[Grok { is_stream: false }, Grok { is_stream: true }];
+    /// The session that lines of a stream name.
+    type Outline = Option<String>;
+
+    fn variant(&self) -> &'static str {
+        if self.is_stream { "updates" } else { "chat" }
+    }
+
+    fn has_variant(&self, element: &[u8]) -> bool {
+        updates::Update::of(lines_of(element)[0]).is_some() == self.is_stream
+    }
+
+    fn is_line(&self, line: &[u8]) -> bool {
+        ["type", "params"]
+            .iter()
+            .any(|name| json::member(line, name).is_some())
+    }
+
+    fn assemble(&self, lines: &[&[u8]]) -> Option<Assembly> {
+        if lines.iter().any(|line| updates::Update::of(line).is_some()) {
+            return Some(updates::assemble(lines));
+        }
+        Some(Assembly {
+            first: chat::first_lines(lines),
+            session: vec![0; lines.len()],
+            others: Vec::new(),
+        })
+    }
+
+    fn info(&self, _: &[u8]) -> SessionInfo {
+        SessionInfo::default()
+    }
+
+    fn add_info(&self, session: &Option<String>, info: &mut SessionInfo) {
+        info.id = session.clone();
+    }
+
+    fn sidecar(&self, input: &Input, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
+        sidecar::read(input.name.as_deref(), neighbor)
+    }
+
+    fn complete(&self, sidecar: &Sidecar, element: &[u8], messages: &mut [Draft]) {
+        let [draft] = messages else { return };
+        let draft = &mut draft.message;
+        let id = |raw: Option<&[u8]>| raw.and_then(json::text).map(String::from);
+        let name = match draft.role() {
+            _ if self.is_stream => None,
+            "user" => json::member(element, "prompt_index").map(sidecar::prompt),
+            "tool" => {
+                let id = id(draft.get("tool_call_id"));
+                let is_failed = id.as_ref().is_some_and(|id| sidecar.failed.contains(id));
+                draft.metadata("is_error", is_failed.then(|| b"true".to_vec()));
+                id.map(|id| sidecar::call(&id, true))
+            }
+            "assistant" => {
+                let calls = draft.get("tool_calls");
+                let calls = calls.and_then(|raw| json::elements(raw, Dialect::Strict));
+                let first = calls.and_then(|calls| id(json::member(calls.first()?, "id")));
+                first.map(|id| sidecar::call(&id, false))
+            }
+            _ => None,
+        };
+        if let Some(time) = name.and_then(|name| sidecar.times.get(&name)) {
+            draft.raw("timestamp", quoted(time));
+        }
+    }
+
+    fn outline(&self, elements: &[Vec<u8>]) -> Option<String> {
+        let mut sessions = elements.iter().filter_map(|element| {
+            let params = json::member(lines_of(element)[0], "params")?;
+            json::member_text(params, "sessionId")
+        });
+        sessions.next().map(String::from)
+    }
+
+    fn decode(&self, _: &Option<String>, _: usize, element: &[u8]) -> Decoded {
+        let lines = lines_of(element);
+        let mut decoded = match self.is_stream {
+            true => updates::decode(&lines),
+            false => chat::decode(&lines),
+        };
+        if let Decoded::Messages(drafts) = &mut decoded
+            && lines.len() > 1
+        {
+            drafts[0].message.note("lines", Some(b"true".to_vec()));
+        }
+        decoded
+    }
+
+    fn fault(&self, _: &[u8]) -> Option<String> {
+        None
+    }
+
+    fn id(&self, _: &[u8]) -> Option<String> {
+        None
+    }
+
+    fn time(&self, element: &[u8]) -> Option<String> {
+        updates::time_of(lines_of(element)[0])
+    }
+
+    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+        let mut lines = match self.is_stream {
+            true => updates::encode(messages.first()?, report),
+            false => chat::encode(messages.first()?, report),
+        };
+        let is_one = messages[0].noted("lines").is_none();
+        match lines.len() {
+            1 if is_one => lines.pop(),
+            _ => Some(array(lines)),
+        }
+    }
+}
+
+impl Editor for Grok {
+    /// The session that lines of a stream name.
+    type Context = Option<String>;
+
+    fn context(&self, _: Option<&[u8]>, source: &Source) -> Option<String> {
+        self.outline(&source.raws)
+    }
+
+    fn new_context(&self, _: &Session, _: &View) -> Option<String> {
+        None
+    }
+
+    fn has_role(&self, role: Role) -> bool {
+        !self.is_stream || !matches!(role, Role::System | Role::Developer)
+    }
+
+    fn new_elements(
+        &self,
+        messages: &[Said<'_>],
+        _: Purpose,
+        session: &mut Option<String>,
+        report: &mut Report,
+    ) -> Vec<Vec<u8>> {
+        let lines = messages.iter().flat_map(|said| match self.is_stream {
+            true => {
+                let lines = updates::encode(said, report).into_iter();
+                let lines = lines.map(|line| updates::new_line(&line, said, session.as_deref()));
+                lines.collect()
+            }
+            false => chat::encode(said, report),
+        });
+        lines.collect()
+    }
+
+    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+        let lost = [Loss::Id, Loss::Usage, Loss::Category, Loss::Name];
+        losses::members(&said.message, said.body, &lost, &["is_error", NAME], report);
+        let is_timed = !self.is_stream && said.message.timestamp().is_some();
+        report.lose(Loss::Timestamp, u64::from(is_timed));
+        let model = self.is_stream && json::member(said.body, "model").is_some();
+        report.lose(Loss::Model, u64::from(model));
+    }
+}

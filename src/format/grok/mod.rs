@@ -1,0 +1,81 @@
+//! Grok Build: what a session sends to the model (`chat_history.jsonl`), and its display stream (`updates.jsonl`).
+//!
+//! Reasoning lines join the message of the model that follows them. Chunks of a stream that follow one another are one
+//! message, and what a rewind removed is a branch. Title, directory and model are in `summary.json` next to a session; the
+//! times of a history are those of the stream next to it. Tools of the server are passthrough records.
+//! `metadata.grok.lines` is on a message of several lines.
+
+mod chat;
+mod codec;
+mod sidecar;
+#[cfg(test)]
+mod tests;
+mod updates;
+
+use super::Form;
+use super::detect::{Content, Signature};
+use super::kit;
+use super::report::Loss;
+use codec::CHAT;
+
+/// These sessions, as a format.
+pub const FORM: Form = Form {
+    name: NAME,
+    about: "Grok Build session (chat_history.jsonl, updates.jsonl)",
+    ending: ".jsonl",
+    model: Some("MODEL"),
+    refuses: Some("Grok requires three files of a session that agree"),
+    loses: &[
+        Loss::Id,
+        Loss::Timestamp,
+        Loss::Usage,
+        Loss::Signature,
+        Loss::Arguments,
+        Loss::Attachment,
+        Loss::Part,
+        Loss::Name,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Summary,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
+    note: "Only in-place changes are written. A change of chat_history.jsonl does not change the display stream next to it (updates.jsonl).",
+    ..kit::form!(&CHAT)
+};
+
+/// The word under which residues are kept.
+const NAME: &str = "grok";
+
+/// What a history looks like.
+pub(super) const SIGNATURE: Signature = Signature {
+    name: NAME,
+    what: "a Grok session",
+    line: |shape| {
+        let is_enveloped = shape.any(&["uuid", "sessionId", "message", "timestamp", "data", "payload"]);
+        let is_reply = shape.is_text("content") && shape.any(&["tool_calls", "model_id"]);
+        let is_line = match shape.text("type").as_deref() {
+            Some("user") => shape.is_array("content"),
+            Some("assistant") => is_reply,
+            Some("tool_result") => shape.all(&["tool_call_id", "content"]),
+            _ => false,
+        };
+        is_line && !is_enveloped
+    },
+    content: |shape| match shape.text("type").as_deref() {
+        Some("user") => Content::known(shape.has_element("content", |part| part.has("type"))),
+        Some("assistant" | "tool_result") => Content::known(shape.is_text("content")),
+        _ => Content::None,
+    },
+    decisive: true,
+    ..Signature::BLANK
+};
+
+/// What a display stream looks like.
+pub(super) const STREAM: Signature = Signature {
+    name: NAME,
+    what: "the display stream of a Grok session",
+    line: |shape| shape.object("params").object("update").has("sessionUpdate"),
+    ..Signature::BLANK
+};

@@ -1,0 +1,391 @@
+//! The lines of a display stream as messages, and back.
+
+use crate::format::kit::{Aside, Assembly, Decoded, Draft};
+use crate::format::report::{Loss, Report};
+use crate::format::request::contents::{Content, joined, pieces};
+use crate::format::request::draft;
+use crate::format::request::media;
+use crate::format::request::piece::{Said, array, quoted, wrapped};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::Role;
+use crate::model::time;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+/// What a line reports.
+pub struct Update<'l> {
+    line: &'l [u8],
+    raw: &'l [u8],
+    /// Its type.
+    pub kind: Cow<'l, str>,
+}
+
+impl<'l> Update<'l> {
+    /// Of a line of a stream.
+    pub fn of(line: &'l [u8]) -> Option<Update<'l>> {
+        let raw = json::member(json::member(line, "params")?, "update")?;
+        let kind = json::member_text(raw, "sessionUpdate")?;
+        Some(Update { line, raw, kind })
+    }
+
+    fn get(&self, name: &str) -> Option<&'l [u8]> {
+        json::member(self.raw, name)
+    }
+
+    /// A member that is a text.
+    pub fn text(&self, name: &str) -> Option<String> {
+        json::member_text(self.raw, name).map(Cow::into_owned)
+    }
+
+    /// The number of the prompt that it is part of.
+    pub fn prompt_index(&self) -> Option<&'l [u8]> {
+        json::member(self.get("_meta")?, "promptIndex")
+    }
+
+    /// Whether it ends a call.
+    pub fn is_result(&self) -> bool {
+        let status = self.text("status");
+        self.kind == "tool_call_update" && matches!(status.as_deref(), Some("completed" | "failed"))
+    }
+
+    /// The message that it is part of, among those that follow one another.
+    fn message(&self) -> Option<(bool, Option<&'l [u8]>)> {
+        match self.kind.as_ref() {
+            "user_message_chunk" => Some((true, self.prompt_index())),
+            "agent_message_chunk" | "agent_thought_chunk" | "tool_call" => {
+                let meta = json::member(self.line, "params").and_then(|raw| json::member(raw, "_meta"));
+                Some((false, meta.and_then(|meta| json::member(meta, "promptId"))))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The time of a line: in milliseconds, or in seconds.
+pub fn time_of(line: &[u8]) -> Option<String> {
+    let meta = json::member(line, "params").and_then(|raw| json::member(raw, "_meta"));
+    let number = |raw: &[u8]| std::str::from_utf8(raw).ok()?.parse::<i64>().ok();
+    let exact = meta.and_then(|meta| number(json::member(meta, "agentTimestampMs")?));
+    let time = exact.or_else(|| number(json::member(line, "timestamp")?))?;
+    // Seconds up to the year 5138.
+    let is_seconds = time < 100_000_000_000;
+    time::from_milliseconds(if is_seconds { time.checked_mul(1000)? } else { time })
+}
+
+/// The sessions and messages of a stream.
+pub fn assemble(lines: &[&[u8]]) -> Assembly {
+    let mut assembly = Assembly {
+        first: (0..lines.len()).collect(),
+        session: vec![0; lines.len()],
+        others: Vec::new(),
+    };
+    let mut open = None;
+    // The messages of calls and of their results.
+    let mut known: HashMap<(String, bool), usize> = HashMap::new();
+    for (nth, line) in lines.iter().enumerate() {
+        let Some(update) = Update::of(line) else { continue };
+        let is_call = update.kind == "tool_call" || update.is_result();
+        let call = update.text("toolCallId").filter(|_| is_call);
+        let call = call.map(|call| (call, update.is_result()));
+        // One that is repeated is part of the same message.
+        if let Some(first) = call.as_ref().and_then(|call| known.get(call)) {
+            assembly.first[nth] = *first;
+            continue;
+        }
+        match (update.message(), open) {
+            (Some(message), Some((first, before))) if message == before => assembly.first[nth] = first,
+            (Some(message), _) => open = Some((nth, message)),
+            (None, _) if update.is_result() => open = None,
+            (None, _) if update.kind == "rewind_marker" => {
+                open = None;
+                rewind(lines, nth, update.get("target_prompt_index"), &mut assembly);
+            }
+            (None, _) => {}
+        }
+        known.extend(call.map(|call| (call, assembly.first[nth])));
+    }
+    assembly
+}
+
+/// Messages from a prompt to the marker that names it are a branch.
+fn rewind(lines: &[&[u8]], marker: usize, target: Option<&[u8]>, assembly: &mut Assembly) {
+    let number = |raw: &[u8]| std::str::from_utf8(raw).ok()?.parse::<u64>().ok();
+    let Some(target) = target.and_then(number) else {
+        return;
+    };
+    let main: Vec<usize> = (0..marker).filter(|nth| assembly.session[*nth] == 0).collect();
+    let is_removed = |nth: &&usize| {
+        let update = Update::of(lines[**nth]);
+        let index = update.and_then(|update| update.prompt_index().and_then(number));
+        index.is_some_and(|index| index >= target)
+    };
+    let Some(from) = main.iter().find(is_removed).copied() else {
+        return;
+    };
+    let is_message = |nth: &&usize| {
+        Update::of(lines[**nth]).is_some_and(|update| update.message().is_some() || update.is_result())
+    };
+    let before = main.iter().rev().filter(|nth| **nth < from).find(is_message);
+    assembly.others.push(Aside {
+        kind: "branch",
+        at: before.map(|nth| format!("msg_{}", assembly.first[*nth] + 1)),
+        id: None,
+    });
+    for nth in main.into_iter().filter(|nth| *nth >= from) {
+        assembly.session[nth] = assembly.others.len();
+    }
+}
+
+/// The meaning of the lines of a message.
+pub fn decode(lines: &[&[u8]]) -> Decoded {
+    let updates: Option<Vec<Update<'_>>> = lines.iter().map(|line| Update::of(line)).collect();
+    let Some(updates) = updates else {
+        let is_named = json::member(lines[0], "method").is_some();
+        return if is_named {
+            Decoded::Passthrough
+        } else {
+            Decoded::Unrecognized
+        };
+    };
+    let draft = match updates[0].message() {
+        Some((true, _)) => parts(&updates, "user_message_chunk").map(|parts| {
+            let mut draft = draft::Draft::new("user");
+            draft.raw("content", joined(&parts, b"\"\""));
+            draft
+        }),
+        Some((false, _)) => assistant(&updates),
+        None if updates[0].is_result() => result(&updates[0]),
+        None => return Decoded::Passthrough,
+    };
+    let Some(mut draft) = draft else {
+        return Decoded::Unrecognized;
+    };
+    if let Some(time) = time_of(lines[0]) {
+        draft.raw("timestamp", quoted(&time));
+    }
+    Decoded::Messages(vec![Draft::from(draft)])
+}
+
+/// The parts of chunks of a kind: texts that follow one another are one. None if a chunk has no content.
+fn parts(updates: &[Update<'_>], kind: &str) -> Option<Vec<Vec<u8>>> {
+    let (mut parts, mut text) = (Vec::new(), String::new());
+    let mut is_open = false;
+    let close = |text: &mut String, is_open: &mut bool, parts: &mut Vec<Vec<u8>>| {
+        if std::mem::take(is_open) {
+            parts.push(draft::text_part(&quoted(&std::mem::take(text))));
+        }
+    };
+    for update in updates {
+        if update.kind != kind {
+            close(&mut text, &mut is_open, &mut parts);
+            continue;
+        }
+        let content = update.get("content").filter(|raw| raw.starts_with(b"{"))?;
+        match json::member_text(content, "type").as_deref() {
+            Some("text") => {
+                text.push_str(&json::member_text(content, "text")?);
+                is_open = true;
+            }
+            Some(_) => {
+                close(&mut text, &mut is_open, &mut parts);
+                parts.push(image(content).unwrap_or_else(|| content.to_vec()));
+            }
+            None => return None,
+        }
+    }
+    close(&mut text, &mut is_open, &mut parts);
+    Some(parts)
+}
+
+fn image(content: &[u8]) -> Option<Vec<u8>> {
+    let text = |name| json::member_text(content, name);
+    let url = match (text("type")?.as_ref(), text("mimeType"), text("data")) {
+        ("image", Some(mime), Some(data)) => format!("data:{mime};base64,{data}"),
+        _ => return None,
+    };
+    let mut image = ObjectBuilder::default();
+    image
+        .text("type", "image_url")
+        .raw("image_url", wrapped("url", &quoted(&url)));
+    Some(image.finish())
+}
+
+fn assistant(updates: &[Update<'_>]) -> Option<draft::Draft> {
+    let thoughts = parts(updates, "agent_thought_chunk")?;
+    let said = parts(updates, "agent_message_chunk")?;
+    let mut known = HashSet::new();
+    let calls = updates.iter().filter(|update| update.kind == "tool_call");
+    let calls = calls.filter(|call| known.insert(call.get("toolCallId")));
+    let calls: Option<Vec<Vec<u8>>> = calls.map(call).collect();
+    let calls = calls?;
+    let mut draft = draft::Draft::new("assistant");
+    draft.raw("content", joined(&said, b"null"));
+    if !thoughts.is_empty() {
+        let thoughts = thoughts.iter().map(|part| {
+            let mut thought = ObjectBuilder::default();
+            thought.text("type", "thinking");
+            thought.raw("text", json::member(part, "text").unwrap_or(b"\"\""));
+            thought.finish()
+        });
+        draft.raw("reasoning", array(thoughts));
+    }
+    if !calls.is_empty() {
+        draft.raw("tool_calls", array(calls));
+    }
+    Some(draft)
+}
+
+fn call(update: &Update<'_>) -> Option<Vec<u8>> {
+    let id = update.get("toolCallId").filter(|raw| raw.starts_with(b"\""))?;
+    let input = update.get("rawInput").filter(|raw| *raw != b"null");
+    let input = String::from_utf8_lossy(input.unwrap_or(b"{}"));
+    Some(draft::call(
+        id,
+        update.get("title").unwrap_or(b"\"\""),
+        &quoted(&input),
+    ))
+}
+
+fn result(update: &Update<'_>) -> Option<draft::Draft> {
+    let id = update.get("toolCallId").filter(|raw| raw.starts_with(b"\""))?;
+    let content = update
+        .get("content")
+        .and_then(|raw| json::elements(raw, Dialect::Strict));
+    let parts = content.unwrap_or_default().into_iter().map(|element| {
+        let inner = json::member(element, "content").filter(|raw| raw.starts_with(b"{"));
+        let text = inner.and_then(|inner| json::member(inner, "text"));
+        match text.filter(|raw| raw.starts_with(b"\"")) {
+            Some(text) => draft::text_part(text),
+            None => inner.and_then(image).unwrap_or_else(|| element.to_vec()),
+        }
+    });
+    let mut draft = draft::Draft::new("tool");
+    draft
+        .raw("content", joined(&parts.collect::<Vec<_>>(), b"\"\""))
+        .raw("tool_call_id", id);
+    let is_failed = update.text("status").as_deref() == Some("failed");
+    draft.metadata("is_error", is_failed.then(|| b"true".to_vec()));
+    Some(draft)
+}
+
+/// The lines of a message.
+pub fn encode(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let mut lines = Vec::new();
+    match said.message.role() {
+        Role::Tool => {
+            let parts = contents(said, report).into_iter();
+            let status = match said.metadata("is_error") {
+                Some(b"true") => "failed",
+                _ => "completed",
+            };
+            let mut update = ObjectBuilder::default();
+            update
+                .text("sessionUpdate", "tool_call_update")
+                .raw("toolCallId", said.message.tool_call_id.unwrap_or(b"\"\""))
+                .text("status", status)
+                .raw("content", array(parts.map(|part| element(&part))));
+            lines.push(update.finish());
+        }
+        Role::Assistant => {
+            for part in said.reasoning() {
+                let text = json::member(part, "text").or(json::member(part, "thinking"));
+                let text = text.filter(|text| text.starts_with(b"\""));
+                report.lose(Loss::Part, u64::from(text.is_none()));
+                let is_signed = ["signature", "encrypted_content"]
+                    .iter()
+                    .any(|name| json::member(part, name).is_some());
+                report.lose(Loss::Signature, u64::from(is_signed));
+                lines.extend(text.map(|text| chunk("agent_thought_chunk", &draft::text_part(text))));
+            }
+            let said_parts = contents(said, report).into_iter();
+            lines.extend(said_parts.map(|part| chunk("agent_message_chunk", &part)));
+            lines.extend(said.calls().into_iter().map(|call| request(call, report)));
+        }
+        role => {
+            report.lose(Loss::Message, u64::from(!matches!(role, Role::User)));
+            let parts = contents(said, report).into_iter();
+            lines.extend(parts.map(|part| chunk("user_message_chunk", &part)));
+        }
+    }
+    let line = |update: Vec<u8>| wrapped("params", &wrapped("update", &update));
+    lines.into_iter().map(line).collect()
+}
+
+fn chunk(kind: &str, content: &[u8]) -> Vec<u8> {
+    let mut update = ObjectBuilder::default();
+    update.text("sessionUpdate", kind).raw("content", content);
+    update.finish()
+}
+
+fn element(part: &[u8]) -> Vec<u8> {
+    let mut element = ObjectBuilder::default();
+    element.text("type", "content").raw("content", part);
+    element.finish()
+}
+
+/// The parts of a content: texts, and images that are there.
+fn contents(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let pieces = pieces(said.message.content).into_iter();
+    let parts = pieces.filter_map(|piece| match piece {
+        Content::Text(text) => Some(draft::text_part(text)),
+        Content::Other(part) => {
+            let media = media::Media::of(part);
+            let loss = if media.is_some() {
+                Loss::Attachment
+            } else {
+                Loss::Part
+            };
+            let built = media.and_then(|media| match (media.kind, media.bytes) {
+                (media::Kind::Image, media::Bytes::Here(mime, data)) => {
+                    let mut image = ObjectBuilder::default();
+                    image
+                        .text("type", "image")
+                        .text("mimeType", &mime)
+                        .text("data", &data);
+                    Some(image.finish())
+                }
+                _ => None,
+            });
+            report.lose(loss, u64::from(built.is_none()));
+            built
+        }
+    });
+    parts.collect()
+}
+
+fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
+    let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
+    let function = function.unwrap_or(b"{}");
+    let arguments = json::member(function, "arguments").and_then(json::text);
+    report.lose(Loss::Arguments, u64::from(arguments.is_none()));
+    let arguments = arguments.unwrap_or(Cow::Borrowed("{}"));
+    let mut update = ObjectBuilder::default();
+    update
+        .text("sessionUpdate", "tool_call")
+        .raw("toolCallId", json::member(call, "id").unwrap_or(b"\"\""))
+        .raw("title", json::member(function, "name").unwrap_or(b"\"\""));
+    match json::value_end(arguments.as_bytes(), 0, Dialect::Strict) == Ok(arguments.len()) {
+        true => update.raw("rawInput", arguments.as_bytes()),
+        false => update.text("rawInput", &arguments),
+    };
+    update.finish()
+}
+
+/// A new line of a session.
+pub fn new_line(line: &[u8], said: &Said<'_>, session: Option<&str>) -> Vec<u8> {
+    let update = json::member(line, "params").and_then(|params| json::member(params, "update"));
+    let mut params = ObjectBuilder::default();
+    if let Some(session) = session {
+        params.text("sessionId", session);
+    }
+    params.raw("update", update.unwrap_or(b"{}"));
+    let mut built = ObjectBuilder::default();
+    let time = said.message.timestamp();
+    if let Some(time) = time.and_then(|time| time::milliseconds(&time)) {
+        built.raw("timestamp", (time / 1000).to_string());
+    }
+    built
+        .text("method", "session/update")
+        .raw("params", params.finish());
+    built.finish()
+}

@@ -1,0 +1,74 @@
+//! Sessions of Grok Build: any verb, changes that keep the other lines, and no sessions from elsewhere.
+
+use crate::agents::put;
+use crate::env::{CHAT, Env};
+
+const FILE: &str = r#"{"type":"system","content":"You know the sea."}
+{"type":"user","content":[{"type":"text","text":"How strong is the wind?"}],"prompt_index":0}
+{"type":"reasoning","id":"r1","summary":[{"type":"summary_text","text":"Look it up."}],"encrypted_content":"ZW5j"}
+{"type":"assistant","content":"","tool_calls":[{"id":"w1","name":"wind","arguments":"{\"pier\": \"north\"}"}],"model_id":"grok-4"}
+{"type":"tool_result","tool_call_id":"w1","content":"11 kn"}
+{"type":"assistant","content":"11 knots.","model_id":"grok-4"}
+{"type":"user","content":[{"type":"text","text":"And the tide?"}],"prompt_index":1}
+"#;
+
+const SUMMARY: &str = r#"{"info":{"id":"s1-0001","cwd":"/kites"},"generated_title":"Wind","created_at":"2026-08-03T07:00:00Z","current_model_id":"grok-4"}"#;
+
+const UPDATES: &str = r#"{"timestamp":1785740400,"method":"session/update","params":{"sessionId":"s1-0001","update":{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"How strong is the wind?"},"_meta":{"promptIndex":0}}}}
+{"timestamp":1785740402,"method":"session/update","params":{"sessionId":"s1-0001","update":{"sessionUpdate":"tool_call","toolCallId":"w1","title":"wind","rawInput":{}}}}
+"#;
+
+#[test]
+fn every_verb_takes_it() {
+    let env = Env::new();
+    env.write("chat_history.jsonl", FILE);
+    super::every_verb_reads(&env, "chat_history.jsonl", "grok", r#"{\"pier\": \"north\"}"#);
+    env.write("updates.jsonl", UPDATES);
+    super::every_verb_reads(&env, "updates.jsonl", "grok", "How strong");
+}
+
+#[test]
+fn in_place_a_reply_is_removed_with_its_reasoning() {
+    let env = Env::new();
+    env.write("chat_history.jsonl", FILE);
+    env.run(&["truncate", "--keep-last", "1", "-i", "chat_history.jsonl"])
+        .status(0);
+    let lines: Vec<&str> = FILE.lines().collect();
+    assert_eq!(
+        env.read("chat_history.jsonl"),
+        format!("{}\n{}\n", lines[0], lines[6])
+    );
+}
+
+#[test]
+fn sessions_from_elsewhere_are_refused() {
+    let env = Env::new();
+    env.pipe(&["cat", "--to", "grok"], CHAT)
+        .status(2)
+        .says("Grok requires three files");
+}
+
+#[test]
+fn a_session_in_its_home_has_a_name_and_times() {
+    let env = Env::new();
+    let folder = ".grok/sessions/%2Fkites/s1-0001";
+    put(&env, format!("{folder}/summary.json"), SUMMARY, 1);
+    put(&env, format!("{folder}/updates.jsonl"), UPDATES, 1);
+    put(&env, format!("{folder}/chat_history.jsonl"), FILE, 1);
+    let rows = env.run(&["list", "--agents", "--json"]).fine().objects();
+    assert_eq!(
+        (&rows[0]["name"], &rows[0]["project"], &rows[0]["title"]),
+        (&"grok:s1-0001".into(), &"/kites".into(), &"Wind".into())
+    );
+    env.run(&["search", "-c", "tide"]).fine();
+    let records = env.run(&["cat", "--to", "native", "grok:@last"]).fine().objects();
+    let times: Vec<_> = { records.iter() }.map(|record| &record["timestamp"]).collect();
+    assert_eq!(
+        (times[2], times[3], times[4]),
+        (
+            &"2026-08-03T07:00:00Z".into(),
+            &"2026-08-03T07:00:02Z".into(),
+            &serde_json::Value::Null
+        )
+    );
+}
