@@ -87,7 +87,7 @@ pub mod training;
 mod unshown;
 mod vercel_ui;
 mod window;
-pub(crate) mod workspace;
+pub mod workspace;
 pub mod wrapping;
 pub mod zstd;
 

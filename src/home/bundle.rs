@@ -1,6 +1,6 @@
 //! Files that belong together: those of a session, and those that all sessions of a home share.
 
-use super::files::{Files, matching};
+use super::files::{Directories, Files, matching};
 use super::opencode;
 use super::places::{Home, is_absent, reason};
 use super::sidecars::{Found, orphans};
@@ -59,6 +59,7 @@ impl Home {
         } = self.files();
         let mut groups: BTreeMap<Option<String>, BTreeMap<PathBuf, Piece>> = BTreeMap::new();
         let mut databases = Vec::new();
+        let mut directories = Directories::default();
         let mut add = |id: Option<&str>, kind: &'static str, files: Vec<(PathBuf, Metadata)>| {
             let group = groups.entry(id.map(str::to_string)).or_default();
             for (path, about) in files {
@@ -90,7 +91,7 @@ impl Home {
                 .iter()
                 .for_each(|path| found.add(path, 0));
             if transcript.kind != Kind::Subagent {
-                let beside = Found::of(self, transcript, own);
+                let beside = Found::of(self, transcript, own, &mut directories);
                 found.files.extend(beside.files);
                 found.problems.extend(beside.problems);
             }

@@ -3,8 +3,9 @@
 use super::places::{Home, is_absent, reason};
 use super::table::{Id, Kind};
 use crate::model::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
+use std::fs::DirEntry;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -144,14 +145,19 @@ fn record_id(path: &Path) -> Option<String> {
 /// The paths below a root that match a pattern; the root itself if it is empty.
 pub(super) fn matching(root: &Path, pattern: &str, problems: &mut Vec<(PathBuf, String)>) -> Vec<PathBuf> {
     let mut found = vec![root.to_path_buf()];
-    for component in pattern.split('/').filter(|component| !component.is_empty()) {
+    let mut components = pattern
+        .split('/')
+        .filter(|component| !component.is_empty())
+        .peekable();
+    while let Some(component) = components.next() {
+        let is_last = components.peek().is_none();
         let mut next = Vec::new();
         for folder in found {
             if !component.contains('*') {
                 next.push(folder.join(component));
                 continue;
             }
-            let inner = names(&folder, problems).into_iter();
+            let inner = listed(&folder, is_last, problems).into_iter();
             next.extend(
                 inner
                     .filter(|name| fits(name, component))
@@ -165,8 +171,17 @@ pub(super) fn matching(root: &Path, pattern: &str, problems: &mut Vec<(PathBuf, 
 
 /// The names in a directory, sorted; none if it does not exist.
 pub(super) fn names(folder: &Path, problems: &mut Vec<(PathBuf, String)>) -> Vec<OsString> {
+    listed(folder, true, problems)
+}
+
+/// The same, with or without those of files.
+fn listed(folder: &Path, with_files: bool, problems: &mut Vec<(PathBuf, String)>) -> Vec<OsString> {
     let read = std::fs::read_dir(folder).and_then(|entries| {
         entries
+            .filter(|entry| {
+                let is_file = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+                with_files || !entry.as_ref().is_ok_and(is_file)
+            })
             .map(|entry| Ok(entry?.file_name()))
             .collect::<std::io::Result<Vec<_>>>()
     });
@@ -180,6 +195,41 @@ pub(super) fn names(folder: &Path, problems: &mut Vec<(PathBuf, String)>) -> Vec
                 problems.push((folder.to_path_buf(), reason(&error)));
             }
             Vec::new()
+        }
+    }
+}
+
+/// Directories whose names are read once, for the sidecars of many sessions.
+#[derive(Debug, Default)]
+pub struct Directories(HashMap<PathBuf, Option<Vec<OsString>>>);
+
+impl Directories {
+    /// The names in a directory that match a pattern, sorted; the pattern itself as a name if the directory cannot be
+    /// read.
+    pub(super) fn matching(
+        &mut self,
+        folder: &Path,
+        pattern: &str,
+        problems: &mut Vec<(PathBuf, String)>,
+    ) -> Vec<OsString> {
+        let is_plain = !pattern.contains('*');
+        if !self.0.contains_key(folder) {
+            let mut found = Vec::new();
+            let names = names(folder, &mut found);
+            self.0
+                .insert(folder.to_path_buf(), found.is_empty().then_some(names));
+            problems.extend(found.into_iter().filter(|_| !is_plain));
+        }
+        match self.0.get(folder) {
+            Some(Some(names)) => {
+                let beginning = pattern.split('*').next().unwrap_or_default().as_bytes();
+                let first = names.partition_point(|name| name.as_bytes() < beginning);
+                let candidates = names[first..].iter();
+                let candidates = candidates.take_while(|name| name.as_bytes().starts_with(beginning));
+                candidates.filter(|name| fits(name, pattern)).cloned().collect()
+            }
+            _ if is_plain => vec![OsString::from(pattern)],
+            _ => Vec::new(),
         }
     }
 }

@@ -25,7 +25,7 @@ mod slot;
 mod table;
 
 pub use bundle::{Bundle, Bundles, Piece};
-pub use files::{Files, Transcript};
+pub use files::{Directories, Files, Transcript};
 pub use index::{Index, folded, plain_project};
 pub use name::{Name, Wanted};
 pub use opencode::records;

@@ -1,6 +1,6 @@
 //! Files that belong to a session but are not its transcript.
 
-use super::files::{IRREGULAR, Transcript, fits, names};
+use super::files::{Directories, IRREGULAR, Transcript, names};
 use super::places::{Home, is_absent, reason};
 use super::table::{Beside, Kind};
 use crate::model::key;
@@ -22,8 +22,8 @@ const DEEPEST: usize = 16;
 
 impl Sidecars {
     /// Of a session with this id.
-    pub fn of(home: &Home, transcript: &Transcript, id: &str) -> Sidecars {
-        let found = Found::of(home, transcript, id);
+    pub fn of(home: &Home, transcript: &Transcript, id: &str, directories: &mut Directories) -> Sidecars {
+        let found = Found::of(home, transcript, id, directories);
         Sidecars {
             files: found.files.len() as u64,
             bytes: found.files.iter().map(|(_, about)| about.len()).sum(),
@@ -41,7 +41,7 @@ pub(super) struct Found {
 
 impl Found {
     /// The sidecars of a session with this id.
-    pub fn of(home: &Home, transcript: &Transcript, id: &str) -> Found {
+    pub fn of(home: &Home, transcript: &Transcript, id: &str, directories: &mut Directories) -> Found {
         let mut found = Found::default();
         if id.is_empty() || id.contains(['/', '\0']) || matches!(id, "." | "..") {
             return found;
@@ -59,14 +59,11 @@ impl Found {
             };
             match pattern {
                 "" => found.add(base, DEEPEST),
-                pattern if pattern.contains('*') => {
-                    for name in names(&folder, &mut found.problems) {
-                        if fits(&name, pattern) {
-                            found.add(&folder.join(name), DEEPEST);
-                        }
+                pattern => {
+                    for name in directories.matching(&folder, pattern, &mut found.problems) {
+                        found.add(&folder.join(name), DEEPEST);
                     }
                 }
-                name => found.add(&folder.join(name), DEEPEST),
             }
         }
         found.files.retain(|(path, _)| *path != transcript.path);

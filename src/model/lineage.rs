@@ -59,7 +59,14 @@ impl Lineage {
 
     /// What it is beside its parent; none of one that stands for itself, as a fork does.
     pub fn aside(&self) -> Option<Aside> {
-        match self.kind.as_str() {
+        Aside::of_kind(&self.kind)
+    }
+}
+
+impl Aside {
+    /// The same for a kind of lineage.
+    pub fn of_kind(kind: &str) -> Option<Aside> {
+        match kind {
             "branch" => Some(Aside::Branch),
             "sidechain" => Some(Aside::Sidechain),
             _ => None,

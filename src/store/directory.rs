@@ -5,7 +5,7 @@ use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -53,8 +53,12 @@ pub struct Facts {
 impl Facts {
     /// Of an open file.
     pub fn of(file: &File) -> std::io::Result<Facts> {
-        let data = file.metadata()?;
-        Ok(Facts {
+        Ok(Facts::about(&file.metadata()?))
+    }
+
+    /// Of the metadata of a file.
+    pub fn about(data: &Metadata) -> Facts {
+        Facts {
             device: data.dev(),
             inode: data.ino(),
             size: data.size(),
@@ -64,7 +68,7 @@ impl Facts {
             mode: data.mode() & 0o7777,
             owner: (data.uid(), data.gid()),
             regular: data.is_file(),
-        })
+        }
     }
 
     /// Seconds since 1970.

@@ -27,6 +27,7 @@ mod alias;
 mod append;
 mod atomic;
 mod boundary;
+pub mod cache;
 pub mod changes;
 mod checkpoint;
 pub mod copies;

@@ -1,6 +1,7 @@
 //! `convo list`.
 
 mod cache;
+mod home_cache;
 mod terminal;
 
 use crate::env::{BARE, CHAT, Env};

@@ -1,6 +1,7 @@
 //! `convo sqlite`, the plugin that reads databases.
 
 mod agents;
+mod cursor;
 mod goose;
 mod llm;
 mod opencode;

@@ -3,6 +3,7 @@
 use super::database::Database;
 use super::system::Row;
 use convo::format::native::HeaderBuilder;
+use convo::format::workspace::Workspace;
 use convo::model::json::{self, ObjectBuilder};
 use convo::model::key;
 
@@ -25,6 +26,7 @@ pub fn header(
     nth: usize,
     lineage: Option<&Lineage<'_>>,
     own: ObjectBuilder,
+    workspace: &Workspace,
 ) -> Vec<u8> {
     let name = name(&row.id, nth);
     let id = key::id_for_key(&name);
@@ -37,6 +39,7 @@ pub fn header(
         .text("key", (id != name).then_some(&name))
         .raw("source", source.finish());
     let mut metadata = ObjectBuilder::default();
+    workspace.add_to(&mut metadata);
     if let Some(lineage) = lineage {
         let mut told = ObjectBuilder::default();
         told.text("kind", lineage.kind)

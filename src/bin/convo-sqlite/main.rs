@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod agents;
+mod cursor;
 mod database;
 mod goose;
 mod llm;
@@ -35,6 +36,8 @@ use system::{Row, System};
 /// opencode (`opencode.db`): sessions, including those of subagents.
 ///
 /// goose (`sessions.db`): sessions, with the visibility of each message.
+///
+/// cursor (`state.vscdb` of the Cursor editor): chats, without unused tabs and discarded messages.
 ///
 /// penguin-snapshots (`snapshots/snapshots.db`): one session per snapshot, `snapshot_ID`, whose header names its origin in
 /// `metadata.lineage`.

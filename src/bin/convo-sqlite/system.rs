@@ -1,7 +1,7 @@
 //! The systems that keep sessions in a database: how each is known, and how it is read.
 
 use super::database::Database;
-use super::{agents, goose, llm, opencode, penguin};
+use super::{agents, cursor, goose, llm, opencode, penguin};
 use convo::error::{Error, Kind, Result};
 use convo::format::report::Report;
 use convo::model::session::Session;
@@ -25,11 +25,12 @@ pub struct System {
 }
 
 /// Every system, a file each; the first that fits is the one.
-const SYSTEMS: [System; 5] = [
+const SYSTEMS: [System; 6] = [
     llm::LOGS,
     agents::SESSIONS,
     opencode::SESSIONS,
     goose::SESSIONS,
+    cursor::SESSIONS,
     penguin::SNAPSHOTS,
 ];
 

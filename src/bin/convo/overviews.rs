@@ -39,8 +39,9 @@ impl<'c> OverviewReader<'c> {
         Ok(Overview::of(session, damaged, counter))
     }
 
-    /// The overview in the cache, with its tokens if the tokenizer is that of the counts.
-    fn cached(&self, bytes: &[u8]) -> Option<Overview> {
+    /// The overview in a cache, with its tokens if the tokenizer is that of the counts; none if its tokens have to be
+    /// counted.
+    pub fn known(&self, bytes: &[u8]) -> Option<Overview> {
         let mut overview = Overview::decode(bytes)?;
         overview.tokens = overview.tokens.filter(|(_, name)| *name == self.tokenizer);
         let suffices = self.counting.is_none() || overview.tokens.is_some();
@@ -52,7 +53,7 @@ impl<'c> OverviewReader<'c> {
         let output = &self.context.output;
         let read = self.context.store()?.overviews(&Reading {
             // Boxed, since lists of many sessions are moved and sorted.
-            decode: &|bytes| self.cached(bytes).map(Box::new),
+            decode: &|bytes| self.known(bytes).map(Box::new),
             read: &|id, session, damaged| Ok(Box::new(self.read(id, session, damaged)?)),
             encode: &|overview| overview.encode(),
         })?;

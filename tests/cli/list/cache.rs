@@ -79,7 +79,7 @@ fn a_bad_cache_is_ignored_and_replaced() {
     for bad in [
         good[..good.len() / 2].to_vec(),
         Vec::new(),
-        b"convoovw".to_vec(),
+        b"convokep".to_vec(),
         vec![0xff; 5000],
         lying,
         sealed(future),

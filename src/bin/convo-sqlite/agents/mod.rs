@@ -18,6 +18,7 @@ use super::made::{self, Lineage};
 use super::system::{Row, System};
 use convo::error::{Error, Kind, Result};
 use convo::format::report::Report;
+use convo::format::workspace::Workspace;
 use convo::model::json::ObjectBuilder;
 use convo::model::session::Session;
 use tables::Tables;
@@ -116,7 +117,16 @@ fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<S
                 own.text("updated_at", &changed);
             }
         }
-        let header = made::header(database, (NAME, FORMAT), row, nth, lineage.as_ref(), own);
+        let nowhere = Workspace::default();
+        let header = made::header(
+            database,
+            (NAME, FORMAT),
+            row,
+            nth,
+            lineage.as_ref(),
+            own,
+            &nowhere,
+        );
         let mut session = Session::default();
         session.push_new(&header);
         let records = items::records(&branch.items, &branch.usage, report);

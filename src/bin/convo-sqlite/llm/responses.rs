@@ -7,6 +7,7 @@ use super::message::{self, Open, Turn};
 use super::{NAME, attachment, threads, time};
 use convo::error::Result;
 use convo::format::report::{Loss, Report};
+use convo::format::workspace::Workspace;
 use convo::model::json::ObjectBuilder;
 use convo::model::session::Session;
 
@@ -179,7 +180,8 @@ fn responses(database: &Database, row: &Row) -> Result<Vec<Response>> {
 /// The conversation.
 pub fn session(database: &Database, row: &Row, report: &mut Report) -> Result<Session> {
     let mut session = Session::default();
-    let header = made::header(database, (NAME, NAME), row, 0, None, ObjectBuilder::default());
+    let (own, nowhere) = (ObjectBuilder::default(), Workspace::default());
+    let header = made::header(database, (NAME, NAME), row, 0, None, own, &nowhere);
     session.push_new(&header);
     let mut open = Open::default();
     for response in responses(database, row)? {

@@ -9,6 +9,7 @@ use super::message::{self, Open, Stored, Turn};
 use super::{LOGS, NAME, part, time};
 use convo::error::{Error, Kind, Result};
 use convo::format::report::Report;
+use convo::format::workspace::Workspace;
 use convo::model::json::ObjectBuilder;
 use convo::model::session::Session;
 use std::collections::{HashMap, HashSet};
@@ -264,6 +265,7 @@ pub fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<V
             nth,
             lineage.as_ref(),
             ObjectBuilder::default(),
+            &Workspace::default(),
         );
         let mut session = Session::default();
         session.push_new(&header);

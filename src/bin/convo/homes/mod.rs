@@ -2,23 +2,30 @@
 
 pub mod archived;
 mod journals;
+mod known;
 pub mod names;
 mod own;
 mod read;
 
 pub use archived::{archive_place, keep, kept_name, long_path, original, refuse_overlap, short_path};
 pub use journals::{journals, settle};
+pub use known::forget;
 pub use own::{Own, unread as unread_path};
 
+use crate::args::Counting;
 use crate::context::Context;
+use crate::overviews::OverviewReader;
 use crate::parallel;
 use convo::error::{Error, Kind as ErrorKind};
 use convo::filter::overview::Overview;
 use convo::home::Kind;
-use convo::home::{Environment, Files, Home, Index, Mark, Retention, Running, Sidecars, Transcript, orphans};
+use convo::home::{
+    Directories, Environment, Files, Home, Index, Mark, Retention, Running, Sidecars, Transcript, orphans,
+};
 use convo::model::time;
-use read::Part;
-use std::collections::BTreeSet;
+use convo::store::Facts;
+use known::{Found, Known};
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -143,8 +150,34 @@ struct Work {
     transcript: Transcript,
 }
 
-/// The sessions of these homes; every file is read.
+/// Files are read in so many shares, or in more, with at most this many files in one.
+const SHARES: usize = 256;
+const SHARE: usize = 64;
+
+/// How the sessions of homes are read.
+pub struct Reading<'r> {
+    /// What counts their tokens.
+    pub reader: &'r OverviewReader<'r>,
+    /// Whether what was read of unchanged files before is used.
+    pub is_cached: bool,
+}
+
+/// The sessions of these homes, without tokens that have to be counted.
 pub fn listings(context: &Context, homes: Vec<Home>) -> anyhow::Result<Vec<Listing>> {
+    let counting = Counting::default();
+    let reading = Reading {
+        reader: &OverviewReader::new(context, &counting, false),
+        is_cached: true,
+    };
+    listings_with(context, homes, &reading)
+}
+
+/// The sessions of these homes. Files that have changed since they were read last are read.
+pub fn listings_with(
+    context: &Context,
+    homes: Vec<Home>,
+    reading: &Reading<'_>,
+) -> anyhow::Result<Vec<Listing>> {
     let now = clock(context);
     let mut work = Vec::new();
     let mut listings = Vec::new();
@@ -173,27 +206,52 @@ pub fn listings(context: &Context, homes: Vec<Home>) -> anyhow::Result<Vec<Listi
         });
     }
     let programs: Vec<_> = listings.iter().map(|listing| listing.home.program).collect();
-    let mut read = Vec::new();
+    let known = Known::open(reading.is_cached);
+    let entries = known.entries();
+    let started = Facts::now();
+    let mut read = Vec::with_capacity(work.len());
+    // Several at once: most are in the cache.
+    let shares: Vec<&[Work]> = work.chunks(work.len().div_ceil(SHARES).clamp(1, SHARE)).collect();
+    let one = |work: &Work| {
+        let path = &work.transcript.path;
+        let format = programs[work.home].format_of(path);
+        known::sessions(path, format, started, &entries, reading.reader)
+    };
     parallel::each_result(
-        &work,
+        &shares,
         true,
-        |work| {
-            let path = &work.transcript.path;
-            read::parts(path, programs[work.home].format_of(path))
-        },
-        |work, result| {
-            read.push((work.home, work.transcript.clone(), result));
+        |share| share.iter().map(one).collect::<Vec<_>>(),
+        |_, results| {
+            read.extend(results);
             Ok(())
         },
     )?;
+    let found = work.iter().zip(&read);
+    let found: Vec<(&Path, u64, &Found<'_>)> = found
+        .filter_map(|(work, found)| {
+            Some((
+                work.transcript.path.as_path(),
+                work.transcript.bytes,
+                found.as_ref().ok()?,
+            ))
+        })
+        .collect();
+    known.keep(&entries, &found);
     let marks: Vec<(Running, Index)> = listings
         .iter()
         .map(|listing| (Running::of(&listing.home, now), Index::of(&listing.home)))
         .collect();
-    for (nth, transcript, result) in read {
-        let listing = &mut listings[nth];
+    let mut directories = Directories::default();
+    for (work, result) in work.into_iter().zip(read) {
+        let listing = &mut listings[work.home];
         match result {
-            Ok(parts) => add(listing, &marks[nth], transcript, parts),
+            Ok(found) => add(
+                listing,
+                &marks[work.home],
+                work.transcript,
+                found.into_sessions(),
+                &mut directories,
+            ),
             Err(error) => listing.errors.push(error),
         }
     }
@@ -211,11 +269,18 @@ pub fn clock(context: &Context) -> SystemTime {
 }
 
 /// Adds the sessions of a file. Branches and subagents in it belong to the session before them.
-fn add(listing: &mut Listing, (running, index): &(Running, Index), transcript: Transcript, parts: Vec<Part>) {
+fn add(
+    listing: &mut Listing,
+    (running, index): &(Running, Index),
+    transcript: Transcript,
+    parts: Vec<Overview>,
+    directories: &mut Directories,
+) {
     let first = listing.sessions.len();
-    let is_many = transcript.id.is_none() && parts.iter().filter(|part| part.aside.is_none()).count() > 1;
-    for part in parts {
-        match part.aside {
+    let is_alone = |part: &&Overview| read::aside(part).is_none();
+    let is_many = transcript.id.is_none() && parts.iter().filter(is_alone).count() > 1;
+    for overview in parts {
+        match read::aside(&overview) {
             Some(aside) if listing.sessions.len() > first => {
                 if let Some(session) = listing.sessions.last_mut() {
                     match aside {
@@ -227,7 +292,6 @@ fn add(listing: &mut Listing, (running, index): &(Running, Index), transcript: T
             }
             _ => {}
         }
-        let overview = part.overview;
         let time = overview.created.as_deref();
         let id = match (&transcript.id, is_many) {
             (Some(id), _) => id.clone(),
@@ -241,13 +305,13 @@ fn add(listing: &mut Listing, (running, index): &(Running, Index), transcript: T
         let records = convo::home::records(&listing.home, &id);
         let sizes = records.iter().filter_map(|record| std::fs::metadata(record).ok());
         transcript.bytes += sizes.map(|about| about.len()).sum::<u64>();
-        let title = index.title(&id).map(str::to_string).or(part.title);
+        let title = index
+            .title(&id)
+            .or(overview.title.as_ref().map(|title| title.text.as_str()));
         let project = overview.cwd.as_deref().map(convo::home::plain_project);
         listing.sessions.push(HomeSession {
             parent: transcript.parent.clone(),
-            title: title
-                .map(|title| convo::home::folded(&title))
-                .filter(|title| !title.is_empty()),
+            title: title.map(convo::home::folded).filter(|title| !title.is_empty()),
             running: running.mark(&transcript, &id, project.as_deref()),
             due: listing
                 .retention
@@ -255,7 +319,7 @@ fn add(listing: &mut Listing, (running, index): &(Running, Index), transcript: T
                 .map(|retention| retention.due(seconds(transcript.modified), updated(&overview))),
             sidecars: match transcript.kind {
                 Kind::Subagent => Sidecars::default(),
-                _ => Sidecars::of(&listing.home, &transcript, &id),
+                _ => Sidecars::of(&listing.home, &transcript, &id, directories),
             },
             project,
             overview,
@@ -292,14 +356,17 @@ fn name_projects(listings: &mut [Listing], marks: &[(Running, Index)]) {
         .collect();
     let known = || known.iter().cloned().collect::<Vec<_>>();
     for (listing, (running, index)) in listings.iter_mut().zip(marks) {
-        let parents: Vec<String> = listing
+        let mut subagents: HashMap<String, u64> = HashMap::new();
+        for parent in listing
             .sessions
             .iter()
             .filter_map(|session| session.parent.clone())
-            .collect();
+        {
+            *subagents.entry(parent).or_default() += 1;
+        }
         for session in &mut listing.sessions {
             if session.transcript.kind != Kind::Subagent {
-                session.subagents += parents.iter().filter(|parent| **parent == session.id).count() as u64;
+                session.subagents += subagents.get(&session.id).copied().unwrap_or_default();
             }
             if session.project.is_none() {
                 let path = &session.transcript.path;

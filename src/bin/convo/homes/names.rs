@@ -147,23 +147,16 @@ fn candidates(
                 .unwrap_or_else(|error| Error::new(Kind::InputOutput, error.to_string()))
         })?;
         let sessions: Vec<HomeSession> = read.into_iter().flat_map(|listing| listing.sessions).collect();
-        for session in &sessions {
-            let inside: Vec<&HomeSession> = sessions
-                .iter()
-                .filter(|other| other.path() == session.path())
-                .collect();
-            let place = inside
-                .iter()
-                .position(|other| other.id == session.id)
-                .unwrap_or_default();
-            found.push(Candidate {
+        // Those of a file follow one another.
+        for inside in sessions.chunk_by(|one, other| one.path() == other.path()) {
+            found.extend(inside.iter().enumerate().map(|(place, session)| Candidate {
                 home: nth,
                 name: session.own_name(),
                 place: (place + 1, inside.len()),
                 project: session.project.clone(),
                 updated: session.updated(),
                 transcript: session.transcript.clone(),
-            });
+            }));
         }
     }
     Ok(found)

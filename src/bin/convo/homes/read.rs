@@ -3,53 +3,55 @@
 use crate::context::named;
 use crate::input::quiet;
 use crate::output::path_name;
+use crate::overviews::OverviewReader;
 use convo::error::Result;
 use convo::filter::overview::{Overview, Title, TitleSource};
 use convo::format::Format;
 use convo::format::report::Report;
-use convo::model::lineage::{Aside, Lineage};
+use convo::model::lineage::Aside;
 use convo::model::{json, time};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// A session in a file.
-pub struct Part {
-    pub overview: Overview,
-    /// The title: the whole question if there is no other.
-    pub title: Option<String>,
-    /// Its relation to the session before it.
-    pub aside: Option<Aside>,
-}
-
-/// The sessions in a file. A truncated last line is not damage here: the program may be writing it.
-pub fn parts(path: &Path, format: Option<Format>) -> Result<Vec<Part>> {
+/// The sessions in a file; a title that is a question is the whole question. A truncated last line is not damage here:
+/// the program may be writing it.
+pub fn parts(path: &Path, format: Option<Format>, reader: &OverviewReader<'_>) -> Result<Vec<Overview>> {
     let mut parts = Vec::new();
+    let mut failed = None;
     let mut report = Report::default();
     let read = quiet::sessions(path, format, None, &mut report, &mut |_, session| {
-        let overview = Overview::of(&session, false, None);
-        let title = match &overview.title {
-            Some(title) if title.from == TitleSource::Question => {
-                Title::question(&session).or_else(|| Some(title.text.clone()))
+        match reader.read(&path_name(path), &session, false) {
+            Ok(mut overview) => {
+                if let Some(title) = &mut overview.title
+                    && title.from == TitleSource::Question
+                    && let Some(question) = Title::question(&session)
+                {
+                    title.text = question;
+                }
+                parts.push(overview);
             }
-            title => title.as_ref().map(|title| title.text.clone()),
-        };
-        parts.push(Part {
-            aside: Lineage::of(&session).and_then(|lineage| lineage.aside()),
-            overview,
-            title,
-        });
-        true
+            Err(error) => failed = Some(error),
+        }
+        failed.is_none()
     });
     read.map_err(|error| named(error, &path_name(path)))?;
+    if let Some(error) = failed {
+        return Err(error);
+    }
     // Records that are not messages have times, too.
-    let own = parts.iter_mut().rfind(|part| part.aside.is_none());
+    let own = parts.iter_mut().rfind(|part| aside(part).is_none());
     if let (Some(last), Some(newest)) = (own, newest_time(path)) {
-        let own = last.overview.updated.as_deref();
+        let own = last.updated.as_deref();
         if own.is_none_or(|own| time::is_before(own, &newest) == Some(true)) {
-            last.overview.updated = Some(newest);
+            last.updated = Some(newest);
         }
     }
     Ok(parts)
+}
+
+/// The relation of a session to the session before it in its file.
+pub fn aside(session: &Overview) -> Option<Aside> {
+    Aside::of_kind(session.lineage.as_deref()?)
 }
 
 /// So much of the end of a file is read for a time.

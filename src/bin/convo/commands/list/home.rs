@@ -3,7 +3,7 @@
 use super::row::Row;
 use crate::args::Scope;
 use crate::context::Context;
-use crate::homes::{self, HomeSession, listings, shown};
+use crate::homes::{self, HomeSession, Reading, shown};
 use crate::output::path_name;
 use crate::terminal::time_format::machine;
 use convo::filter::overview::{Title, TitleSource};
@@ -24,6 +24,7 @@ pub struct Wanted<'w> {
     pub subagents: bool,
     /// Those without messages too.
     pub empty: bool,
+    pub reading: Reading<'w>,
 }
 
 /// The sessions of every home; what cannot be read is reported.
@@ -32,7 +33,7 @@ pub fn rows(context: &Context, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Row>> 
     found.retain(|home| wanted.scope.has_program(Some(home.program.name)));
     let mut rows = Vec::new();
     let mut unread = Vec::new();
-    for listing in listings(context, found)? {
+    for listing in homes::listings_with(context, found, &wanted.reading)? {
         if let (None, Some(reason)) = (&listing.home.problem, listing.reason()) {
             unread.push((listing.home.program.name, reason));
         }

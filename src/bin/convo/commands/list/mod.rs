@@ -8,6 +8,7 @@ mod short_ids;
 use super::Run;
 use crate::args::{ALL, Counting, Input, InputArgs, Scope, TimeOptions};
 use crate::context::{Context, detect_file, named, unwrapped};
+use crate::homes;
 use crate::input::file_discovery::{self, Follow};
 use crate::input::{each_session_and_format, report_and_continue};
 use crate::output::{self, path_name};
@@ -70,7 +71,7 @@ pub struct List {
     ///
     /// Of every program in `convo agents`. On a terminal, `*` marks a running session and `!` one that its program may
     /// delete within 7 days. Messages include those that are not in the view.
-    #[arg(long, conflicts_with_all = ["inputs", "tag", "tree", "tokens", "tokenizer"], help_heading = "Input")]
+    #[arg(long, conflicts_with_all = ["inputs", "tag", "tree"], help_heading = "Input")]
     agents: bool,
     /// With --agents, also list sessions of subagents
     #[arg(long, requires = "agents", hide_short_help = true, help_heading = "Input")]
@@ -78,6 +79,12 @@ pub struct List {
     /// With --agents, also list sessions without messages
     #[arg(long, requires = "agents", hide_short_help = true, help_heading = "Input")]
     empty: bool,
+    /// With --agents, read every file again
+    ///
+    /// By default, files that have not changed since an earlier list are not read: $XDG_CACHE_HOME/convo/agents holds
+    /// their rows.
+    #[arg(long, requires = "agents", hide_short_help = true, help_heading = "Input")]
+    no_cache: bool,
     #[command(flatten)]
     scope: Scope,
     /// Only sessions with this tag (repeatable: all of them)
@@ -153,6 +160,10 @@ impl Run for List {
                     scope: &self.scope,
                     subagents: self.subagents,
                     empty: self.empty,
+                    reading: homes::Reading {
+                        reader: &reader,
+                        is_cached: !self.no_cache,
+                    },
                 },
             )?,
             false => self.rows(context, &reader)?,

@@ -9,6 +9,7 @@ mod stored;
 use super::Run;
 use crate::args::Input;
 use crate::context::{Context, named};
+use crate::homes;
 use crate::input::{regular, report_and_continue};
 use crate::output::path_name;
 use crate::writing::rewrite;
@@ -210,6 +211,8 @@ impl Redact {
                 lock_timeout: context.lock_timeout(),
                 ..Rewrite::default()
             };
+            // It may hold a title.
+            homes::forget()?;
             let mut again = Pass::new(settings, &label);
             rewrite(path, &options, &label, |out| {
                 each_line(Sources::file(open()?), &mut |line| {

@@ -1,0 +1,279 @@
+//! What is known of files, kept in one file of a cache directory. An entry counts only while its file has the same
+//! device, inode, size and times; files that changed just before they were read are read again, since their times may not
+//! change with the next change. A missing, damaged or foreign cache is read as an empty one.
+
+use super::atomic;
+use super::directory::{Directory, FILE_MODE, FOLDER_MODE, Facts};
+use crate::error::{Error, Kind, Result};
+use crate::model::key;
+use rustix::fs::OFlags;
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// No cache is larger.
+const LARGEST: u64 = 1 << 30;
+
+/// Seconds within which two changes may leave the same times on some file system.
+const COARSE: i64 = 2;
+
+/// How the file starts.
+const MAGIC: &[u8; 8] = b"convokep";
+
+/// Device, inode, size, the seconds and nanoseconds of two times.
+const IDENTITY: usize = 7 * 8;
+
+/// What makes a file the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity([u8; IDENTITY]);
+
+impl Identity {
+    /// Of a file; none if a later change of it may have the same times. `now` is in seconds since 1970.
+    pub fn settled(facts: &Facts, now: i64) -> Option<Identity> {
+        let is_settled = facts.modified.0.max(facts.changed.0) < now - COARSE;
+        is_settled.then(|| Identity::of(facts))
+    }
+
+    fn of(facts: &Facts) -> Identity {
+        let words = [
+            facts.device,
+            facts.inode,
+            facts.size,
+            facts.modified.0 as u64,
+            facts.modified.1 as u64,
+            facts.changed.0 as u64,
+            facts.changed.1 as u64,
+        ];
+        let mut bytes = [0; IDENTITY];
+        for (place, word) in bytes.chunks_exact_mut(8).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        Identity(bytes)
+    }
+}
+
+/// An entry of a cache.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'c> {
+    /// The file when it was read.
+    pub identity: Identity,
+    /// What was known of it.
+    pub payload: &'c [u8],
+}
+
+/// The entries of a cache by the names of their files.
+#[derive(Debug, Default)]
+pub struct Entries<'c>(HashMap<&'c [u8], Entry<'c>>);
+
+impl<'c> Entries<'c> {
+    /// The entries in the bytes of a cache; none if they are damaged or of another version.
+    pub fn read(bytes: &'c [u8], version: &str) -> Entries<'c> {
+        Entries(entries(bytes, version).unwrap_or_default())
+    }
+
+    /// The entry of a file, if it is still the same.
+    pub fn get(&self, name: &[u8], facts: &Facts) -> Option<Entry<'c>> {
+        let entry = self.0.get(name).copied();
+        entry.filter(|entry| entry.identity == Identity::of(facts))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// The version of a content: it changes with the program and with what its entries hold.
+fn build(version: &str) -> [u8; 8] {
+    key::hash(&format!("convo {} {version}", env!("CARGO_PKG_VERSION")))
+        .get()
+        .to_le_bytes()
+}
+
+fn entries<'c>(bytes: &'c [u8], version: &str) -> Option<HashMap<&'c [u8], Entry<'c>>> {
+    let (body, sum) = bytes.split_last_chunk::<4>()?;
+    if u32::from_le_bytes(*sum) != crc32c::crc32c(body) {
+        return None;
+    }
+    let mut rest = body.strip_prefix(MAGIC)?.strip_prefix(&build(version))?;
+    let mut entries = HashMap::with_capacity(rest.len() / 256);
+    while !rest.is_empty() {
+        let (identity, after) = rest.split_first_chunk::<IDENTITY>()?;
+        let (name, after) = text(after)?;
+        let (payload, after) = text(after)?;
+        let identity = Identity(*identity);
+        entries.insert(name, Entry { identity, payload });
+        rest = after;
+    }
+    Some(entries)
+}
+
+/// A text behind its length, and what follows.
+fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = bytes.split_first_chunk::<8>()?;
+    rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)
+}
+
+/// Whether a cache of `size` bytes is worth being written again. `fresh` entries of files with `bytes` were read,
+/// of `all` files; `known` were in the cache.
+pub fn pays(fresh: usize, bytes: u64, all: usize, known: usize, size: usize) -> bool {
+    // Reading a file costs about as much as writing a few hundred entries, or as writing its size.
+    let is_worth = fresh > 0 && (fresh * 512 >= all || bytes >= size as u64);
+    is_worth || known.saturating_sub(all) * 4 > all
+}
+
+/// The bytes of a cache that is written.
+#[derive(Debug)]
+pub struct Writer(Vec<u8>);
+
+impl Writer {
+    /// Without entries; `size` is about what it will have.
+    pub fn new(version: &str, size: usize) -> Writer {
+        let mut bytes = Vec::with_capacity(size + 4096);
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&build(version));
+        Writer(bytes)
+    }
+
+    /// Adds an entry.
+    pub fn push(&mut self, name: &[u8], identity: Identity, payload: &[u8]) {
+        self.0.extend_from_slice(&identity.0);
+        for text in [name, payload] {
+            self.0.extend_from_slice(&(text.len() as u64).to_le_bytes());
+            self.0.extend_from_slice(text);
+        }
+    }
+
+    /// Replaces the cache. It is not synced: one that a crash damaged fails its checksum.
+    pub(super) fn keep(mut self, folder: &Directory, file: &str) -> Result<()> {
+        let sum = crc32c::crc32c(&self.0);
+        self.0.extend_from_slice(&sum.to_le_bytes());
+        let name = atomic::temporary_name(file);
+        let mut temporary = atomic::Temporary::new(folder, name, FILE_MODE, Duration::ZERO)?;
+        let written = temporary.file.write_all(&self.0);
+        written.map_err(|error| Error::io(folder.shown(file), error))?;
+        temporary.keep(file)
+    }
+}
+
+/// The bytes of a cache; none if it cannot be read.
+pub(super) fn read(folder: &Directory, file: &str) -> Option<Vec<u8>> {
+    let file = folder.file(file, OFlags::RDONLY).ok()??;
+    let length = file.metadata().ok()?.len().min(LARGEST);
+    let mut bytes = Vec::with_capacity(usize::try_from(length).ok()? + 1);
+    file.take(LARGEST).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// A cache outside of stores.
+#[derive(Debug)]
+pub struct Place {
+    /// Its directory.
+    pub folder: PathBuf,
+    /// Its name there.
+    pub file: &'static str,
+}
+
+impl Place {
+    /// Its bytes; none if there is no cache, or if it cannot be read.
+    pub fn read(&self) -> Vec<u8> {
+        let read = || read(&Directory::open(&self.folder).ok()?, self.file);
+        read().unwrap_or_default()
+    }
+
+    /// Replaces it, and makes its directory. A failure costs time and nothing else.
+    pub fn keep(&self, writer: Writer) {
+        let mut builder = std::fs::DirBuilder::new();
+        let made = builder.recursive(true).mode(FOLDER_MODE).create(&self.folder);
+        if made.is_ok()
+            && let Ok(folder) = Directory::open(&self.folder)
+        {
+            let _ = writer.keep(&folder, self.file);
+        }
+    }
+
+    /// Removes it: some of what it knows may be about to be destroyed.
+    ///
+    /// # Errors
+    /// [`Kind::InputOutput`] if it is still there.
+    pub fn forget(&self) -> Result<()> {
+        match Directory::open(&self.folder) {
+            Ok(folder) => atomic::unlink(&folder, self.file).map(|_| ()),
+            Err(error) if error.kind == Kind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> Facts {
+        Facts {
+            device: 1,
+            inode: 2,
+            size: 3,
+            modified: (100, 5),
+            changed: (100, 6),
+            links: 1,
+            mode: 0o600,
+            owner: (0, 0),
+            regular: true,
+        }
+    }
+
+    #[test]
+    fn an_entry_counts_while_its_file_is_the_same_and_the_cache_undamaged() {
+        let facts = facts();
+        assert_eq!(Identity::settled(&facts, 102), None);
+        let identity = Identity::settled(&facts, 103).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place {
+            folder: folder.path().join("a/b"),
+            file: "known",
+        };
+        assert_eq!(place.read(), b"");
+        place.forget().unwrap();
+        let mut writer = Writer::new("test 1", 0);
+        writer.push(b"/a\xff", identity, b"text");
+        writer.push(b"/b", identity, b"");
+        place.keep(writer);
+        let bytes = place.read();
+        let entries = Entries::read(&bytes, "test 1");
+        assert_eq!(entries.len(), 2);
+        assert_eq!(entries.get(b"/a\xff", &facts).unwrap().payload, b"text");
+        assert!(entries.get(b"/c", &facts).is_none());
+        type Change = fn(&mut Facts);
+        let changes: [Change; 7] = [
+            |facts| facts.device += 1,
+            |facts| facts.inode += 1,
+            |facts| facts.size += 1,
+            |facts| facts.modified.0 += 1,
+            |facts| facts.modified.1 += 1,
+            |facts| facts.changed.0 += 1,
+            |facts| facts.changed.1 += 1,
+        ];
+        for change in changes {
+            let mut other = facts;
+            change(&mut other);
+            assert!(entries.get(b"/b", &other).is_none());
+        }
+        assert!(Entries::read(&bytes, "test 2").is_empty());
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1;
+            assert!(Entries::read(&damaged, "test 1").is_empty(), "{at}");
+            assert!(Entries::read(&bytes[..at], "test 1").is_empty(), "{at}");
+        }
+        place.forget().unwrap();
+        assert_eq!(place.read(), b"");
+    }
+}
