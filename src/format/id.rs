@@ -99,4 +99,6 @@ formats! {
     CopilotCli,
     /// Grok Build: a history or a display stream.
     Grok,
+    /// ATIF: a trajectory of an agent.
+    Atif,
 }

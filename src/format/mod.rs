@@ -22,6 +22,7 @@ mod aichat;
 mod aider;
 mod anthropic;
 pub mod array;
+mod atif;
 pub(crate) mod base64;
 mod blocks;
 mod branches;

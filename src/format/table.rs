@@ -9,7 +9,7 @@ use super::request::api::Api;
 use super::request::interface::Interface;
 use super::sessions::{Input, SessionReader};
 use super::{
-    aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline, cline_roo, codex,
+    aichat, aider, anthropic, atif, chatgpt_export, claude_ai_export, claude_code, cline, cline_roo, codex,
     continue_ide, copilot_cli, cursor, droid, gemini, gemini_cli, goaitools, goose, grok, html, jsonl,
     langchain, markdown, native, opaque, openai_chat, openai_responses, opencode, penguiflow, penguin, pi,
     picoclaw, qwen_code, sharegpt, sts, training, vercel_ui,
@@ -64,6 +64,7 @@ impl Format {
             Format::QwenCode => &qwen_code::FORM,
             Format::CopilotCli => &copilot_cli::FORM,
             Format::Grok => &grok::FORM,
+            Format::Atif => &atif::FORM,
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod aichat;
 mod aider;
+mod atif;
 mod chatgpt_export;
 mod claude_ai_export;
 mod cline;

@@ -59,11 +59,11 @@ pub(super) static KNOWN: &[Signature] = &[
         ..Signature::BLANK
     },
     Signature {
-        name: "atif",
-        what: "an Agent Trajectory Interchange Format document",
+        name: "atif-without-steps",
+        what: "a document of the Agent Trajectory Interchange Format without steps",
         document: |shape| {
             let version = shape.text("schema_version");
-            version.is_some_and(|version| version.starts_with("ATIF-v"))
+            version.is_some_and(|version| version.starts_with("ATIF-v")) && !shape.has("steps")
         },
         ..Signature::BLANK
     },

@@ -5,7 +5,7 @@ use super::foreign;
 use super::shape::Shape;
 use super::signature::{Content, Said, Signature, is_own};
 use crate::format::{
-    aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline, cline_roo, codex,
+    aichat, aider, anthropic, atif, chatgpt_export, claude_ai_export, claude_code, cline, cline_roo, codex,
     continue_ide, copilot_cli, cursor, droid, gemini, gemini_cli, goaitools, goose, grok, langchain,
     openai_responses, opencode, pi, qwen_code, sharegpt, sts, vercel_ui,
 };
@@ -13,6 +13,7 @@ use crate::model::json::Dialect;
 
 /// Tested from the top.
 pub(super) static ORDER: &[&Signature] = &[
+    &atif::SIGNATURE,
     &grok::SIGNATURE,
     &grok::STREAM,
     &copilot_cli::SIGNATURE,

@@ -28,7 +28,7 @@ pub fn back<C: Editor>(
     let is_changed = sessions.iter().any(|session| session.changed);
     let parsed = is_changed.then(|| read::reparse(codec, origin)).flatten();
     let Some(read::Reparsed {
-        sessions: sources,
+        sessions: mut sources,
         document,
     }) = parsed
     else {
@@ -36,8 +36,18 @@ pub fn back<C: Editor>(
     };
     let mut edits: Vec<(usize, Edit)> = Vec::new();
     for (own, returned) in sources.iter().zip(sessions) {
-        edits.extend(edits_of(own, returned, report)?);
+        let own_edits = edits_of(own, returned, report)?;
+        match own.is_nested {
+            false => edits.extend(own_edits),
+            true if own_edits.iter().all(|(_, edit)| matches!(edit, Edit::Keep(_))) => {}
+            true => {
+                let what = format!("a session within {} cannot be changed in place", C::WHAT);
+                let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
+                return Err(Error::new(Kind::Usage, what).hint(hint));
+            }
+        }
     }
+    sources.retain(|own| !own.is_nested);
     edits.sort_by_key(|(at, _)| *at);
     let edits = edits.into_iter().map(|(_, edit)| edit);
     let edits: Vec<Edit> = match C::UNITS {

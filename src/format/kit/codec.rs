@@ -116,6 +116,18 @@ pub trait Codec: Sized + Sync + 'static {
     }
     /// Adds to the messages of an element what files next to the input say of them.
     fn complete(&self, _sidecar: &Sidecar, _element: &[u8], _messages: &mut [Draft]) {}
+    /// What a reader has to know of a session that is read as it is.
+    fn remarks(&self, _about: &[u8], _elements: &[Vec<u8>]) -> Vec<String> {
+        Vec::new()
+    }
+    /// Documents within a document, each a session after the main one. They are not changed in place.
+    fn nested(&self, _about: &[u8], _elements: &[&[u8]]) -> Vec<(Aside, Vec<u8>)> {
+        Vec::new()
+    }
+    /// The id of the nth message after the first one of an element with this id.
+    fn further_id(id: &str, nth: usize) -> String {
+        format!("{id}#{}", nth + 1)
+    }
     /// Looks at all elements.
     fn outline(&self, elements: &[Vec<u8>]) -> Self::Outline;
     /// The meaning of an element.

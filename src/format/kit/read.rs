@@ -2,6 +2,7 @@
 
 use super::codec::{Codec, Layout};
 use super::parse::{by_session, document, is_lines, lines};
+use super::part::Parsed;
 use super::session::{InputName, session, variant_of};
 use super::sidecar::Sidecar;
 use super::source::Source;
@@ -110,13 +111,53 @@ fn documents<C: Codec>(codec: &'static C) -> Cut {
                 report.damage(piece.place, format!("not {}: no {}", C::WHAT, C::LIST));
                 return Vec::new();
             }
-            let parsed = parsed.into_iter().flat_map(|parsed| by_session(codec, parsed));
+            let parsed: Vec<Parsed> = { parsed.into_iter() }
+                .flat_map(|parsed| by_session(codec, parsed))
+                .collect();
+            let parsed = with_nested(codec, parsed, report).into_iter();
             let sessions = parsed.map(|parsed| {
                 let beside = (name, &Sidecar::default());
                 session(variant_of(codec, &parsed), beside, piece.bytes, parsed, report).0
             });
             sessions.collect()
         }),
+    }
+}
+
+/// Sessions with those of documents within their documents, each after the session around it.
+fn with_nested<C: Codec>(codec: &C, parsed: Vec<Parsed>, report: &mut Report) -> Vec<Parsed> {
+    let mut all = Vec::new();
+    for parsed in parsed {
+        add_nested(codec, parsed, &mut 0, &mut all, report);
+    }
+    all
+}
+
+fn add_nested<C: Codec>(
+    codec: &C,
+    parsed: Parsed,
+    count: &mut usize,
+    all: &mut Vec<Parsed>,
+    report: &mut Report,
+) {
+    let about = parsed.about.as_deref().unwrap_or(b"{}");
+    let elements: Vec<&[u8]> = parsed.parts.iter().map(|part| part.raw.as_slice()).collect();
+    let nested = codec.nested(about, &elements);
+    let parent = codec.info(about).id;
+    all.push(parsed);
+    for (aside, bytes) in nested {
+        let value = Value {
+            value: 0..bytes.len(),
+            bytes,
+            start: Place::default(),
+            strange: None,
+        };
+        if let Some(mut inner) = document(codec, &value, report) {
+            *count += 1;
+            inner.aside = Some((*count, aside));
+            inner.row = parent.clone();
+            add_nested(codec, inner, count, all, report);
+        }
     }
 }
 
@@ -173,7 +214,8 @@ impl<C: Codec> Sessions<C> {
                     report.damage(value.places().at(strange), "not valid JSON");
                 }
                 let parsed = document(codec, &value, report).map(|parsed| by_session(codec, parsed));
-                (parsed.unwrap_or_default(), value.bytes)
+                let parsed = with_nested(codec, parsed.unwrap_or_default(), report);
+                (parsed, value.bytes)
             }
         };
         let lead = std::mem::take(&mut self.tail);
@@ -240,6 +282,8 @@ pub struct ReparsedSession<C: 'static> {
     pub source: Source,
     /// The members next to the list.
     pub about: Option<Vec<u8>>,
+    /// Whether it is a document within the document of another one.
+    pub is_nested: bool,
 }
 
 /// Parses an origin again.
@@ -262,12 +306,19 @@ pub fn reparse<C: Codec>(codec: &'static C, origin: &Origin) -> Option<Reparsed<
         None => lines(codec, &origin.bytes, Place::default(), &mut report),
         Some(value) => document(codec, value, &mut report)?,
     };
-    let sessions = by_session(codec, parsed).into_iter().map(|parsed| {
+    let sessions = with_nested(codec, by_session(codec, parsed), &mut report);
+    let sessions = sessions.into_iter().map(|parsed| {
+        let is_nested = value.is_some() && parsed.aside.is_some();
         let codec = variant_of(codec, &parsed);
         let about = parsed.about.clone();
         let name = (InputName::default(), &Sidecar::default());
         let (_, source) = session(codec, name, &origin.bytes, parsed, &mut report);
-        ReparsedSession { codec, source, about }
+        ReparsedSession {
+            codec,
+            source,
+            about,
+            is_nested,
+        }
     });
     Some(Reparsed {
         sessions: sessions.collect(),

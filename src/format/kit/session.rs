@@ -67,6 +67,9 @@ pub fn session<C: Codec>(
     }
     source.is_aside = parsed.aside.is_some();
     let outline = codec.outline(&raws);
+    for what in codec.remarks(parsed.about.as_deref().unwrap_or(b"{}"), &raws) {
+        report.note(Place::default(), what);
+    }
     let mut session = Session::default();
     session.push_new(&header(codec, &outline, (input, sidecar), bytes, &parsed));
     let mut building = Building {
@@ -279,7 +282,7 @@ impl<C: Codec> Building<'_, C> {
         for (at, (draft, body)) in drafts.into_iter().zip(bodies).enumerate() {
             let line = self.push(body, place);
             self.source.elements.of.insert(line, nth);
-            let Some(id) = id.as_deref().map(|id| message_id(id, at)) else {
+            let Some(id) = id.as_deref().map(|id| message_id::<C>(id, at)) else {
                 continue;
             };
             if draft.message.role() == "system" {
@@ -392,10 +395,10 @@ impl<C: Codec> Building<'_, C> {
 }
 
 /// The id of the nth message of an element.
-fn message_id(id: &str, nth: usize) -> String {
+fn message_id<C: Codec>(id: &str, nth: usize) -> String {
     match nth {
         0 => id.to_string(),
-        nth => format!("{id}#{}", nth + 1),
+        nth => C::further_id(id, nth),
     }
 }
 
@@ -408,7 +411,7 @@ fn bodies<C: Codec>(
     let body = |(nth, draft): (usize, &Draft)| {
         let mut message = draft.message.clone();
         if let Some(id) = id {
-            message.raw("id", quoted(&message_id(id, nth)));
+            message.raw("id", quoted(&message_id::<C>(id, nth)));
         }
         match (nth, note, id) {
             (0, Some((name, value)), _) => drop(message.note(name, Some(value.clone()))),

@@ -50,6 +50,7 @@ impl Figures {
             "cached_input_tokens",
             "cachedContentTokenCount",
             "cacheReadTokens",
+            "cached_tokens",
         ];
         let within = number(usage, &within)
             .or(number(inner("prompt_tokens_details"), &["cached_tokens"]))
@@ -58,10 +59,12 @@ impl Figures {
             .filter(|_| read.is_none());
         let written = number(usage, &["cache_creation_input_tokens", "cacheWrite"]);
         let written_within = number(usage, &["cacheWriteTokens"])
-            .or(number(inner("input_token_details"), &["cache_creation"]));
+            .or(number(inner("input_token_details"), &["cache_creation"]))
+            .or(number(inner("extra"), &["cache_creation_input_tokens"]));
         let thought = number(inner("output_token_details"), &["reasoning"])
             .or(number(inner("output_tokens_details"), &["reasoning_tokens"]))
-            .or(number(inner("completion_tokens_details"), &["reasoning_tokens"]));
+            .or(number(inner("completion_tokens_details"), &["reasoning_tokens"]))
+            .or(number(inner("extra"), &["reasoning_tokens"]));
         Some(Figures {
             // What is cached counts beside the input here.
             input: input

@@ -37,8 +37,8 @@ pub const KNOWN: &[(&str, &str)] = &[
         r#"{"v":1,"id":"T-1","created":1,"messages":[{"role":"user","messageId":0,"content":[{"type":"text","text":"Dig."}]},{"role":"assistant","messageId":1,"content":[{"type":"tool_use","id":"c","name":"dig","input":{}}]}]}"#,
     ),
     (
-        "atif",
-        r#"{"schema_version":"ATIF-v1.4","session_id":"s","agent":{"name":"a","version":"1"},"steps":[{"step_id":1,"source":"user","message":"Dig."}]}"#,
+        "atif-without-steps",
+        r#"{"schema_version":"ATIF-v1.4","session_id":"s","agent":{"name":"a","version":"1"}}"#,
     ),
     (
         "kiro",

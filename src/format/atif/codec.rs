@@ -1,0 +1,117 @@
+//! Trajectories, as the kit reads them: an element for each step.
+
+use super::{NAME, decode, encode};
+use crate::format::Format;
+use crate::format::kit::{Aside, Codec, Decoded, SessionInfo};
+use crate::format::report::Report;
+use crate::format::request::piece::Said;
+use crate::format::workspace::{Member, Workspace};
+use crate::model::json::{self, Dialect};
+
+/// Trajectories.
+pub struct Atif;
+
+/// The newest version that is known.
+const NEWEST: u64 = 7;
+
+impl Codec for Atif {
+    const FORMAT: Format = Format::Atif;
+    const NAME: &'static str = NAME;
+    const WHAT: &'static str = "an ATIF trajectory";
+    const LIST: &'static str = "steps";
+    const MANY: bool = true;
+    const ORDERS: bool = true;
+    const LAYS_OUT: bool = true;
+    const INDENTS: bool = true;
+    const HEADER: &'static [&'static str] = &["type", "version", "id", "source"];
+    const HAS_TITLE: bool = false;
+    const PLACED: &'static [Member] = &[Member::Directory, Member::Model];
+    /// The first step that is not of the system.
+    type Outline = Option<usize>;
+
+    fn info(&self, about: &[u8]) -> SessionInfo {
+        let inner = |object, name| json::member(json::member(about, object)?, name);
+        SessionInfo {
+            id: text(about, "session_id").or_else(|| text(about, "trajectory_id")),
+            workspace: Workspace::new(inner("extra", "cwd"), None, inner("agent", "model_name")),
+            ..SessionInfo::default()
+        }
+    }
+
+    fn remarks(&self, about: &[u8], steps: &[Vec<u8>]) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let version = text(about, "schema_version").unwrap_or_default();
+        let number = version
+            .strip_prefix("ATIF-v1.")
+            .map(|number| number.parse::<u64>());
+        if !matches!(number, Some(Ok(number)) if number <= NEWEST) {
+            remarks.push(format!("version '{version}'; read as version 1.{NEWEST}"));
+        }
+        let is_compaction = |step: &Vec<u8>| {
+            let management =
+                json::member(step, "extra").and_then(|raw| json::member(raw, "context_management"));
+            management.and_then(|raw| text(raw, "type")).as_deref() == Some("compaction")
+        };
+        let compactions = steps.iter().filter(|step| is_compaction(step)).count();
+        if compactions > 0 {
+            remarks.push(format!(
+                "{compactions} compacted steps; the document does not say which messages the model no longer received"
+            ));
+        }
+        remarks
+    }
+
+    fn nested(&self, about: &[u8], steps: &[&[u8]]) -> Vec<(Aside, Vec<u8>)> {
+        let list = json::member(about, "subagent_trajectories");
+        let list = list.and_then(|raw| json::elements(raw, Dialect::Strict));
+        let nested = list.unwrap_or_default().into_iter().map(|document| {
+            let id = text(document, "trajectory_id");
+            let aside = Aside {
+                kind: "sidechain",
+                at: id.as_deref().and_then(|id| decode::place_of(steps, id)),
+                id: id.or_else(|| text(document, "session_id")),
+            };
+            (aside, document.to_vec())
+        });
+        nested.collect()
+    }
+
+    fn outline(&self, steps: &[Vec<u8>]) -> Option<usize> {
+        let mut sources = steps.iter().map(|step| text(step, "source"));
+        sources.position(|source| source.is_some_and(|source| source != "system"))
+    }
+
+    fn decode(&self, first: &Option<usize>, nth: usize, step: &[u8]) -> Decoded {
+        let is_lead = first.is_none_or(|first| nth < first);
+        match decode::drafts(step, is_lead) {
+            Some(drafts) => Decoded::Messages(drafts.into_iter().map(Into::into).collect()),
+            None => Decoded::Unrecognized,
+        }
+    }
+
+    fn fault(&self, _: &[u8]) -> Option<String> {
+        None
+    }
+
+    fn id(&self, step: &[u8]) -> Option<String> {
+        decode::id(step)
+    }
+
+    fn further_id(id: &str, nth: usize) -> String {
+        format!("{id}_r{nth}")
+    }
+
+    fn time(&self, step: &[u8]) -> Option<String> {
+        decode::time(step)
+    }
+
+    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+        encode::step(messages, false, report)
+    }
+}
+
+/// A member that is a text, unless it is empty.
+pub fn text(object: &[u8], name: &str) -> Option<String> {
+    let text = json::member_text(object, name)?.into_owned();
+    Some(text).filter(|text| !text.is_empty())
+}

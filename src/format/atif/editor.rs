@@ -1,0 +1,144 @@
+//! Trajectories, as the kit writes them.
+
+use super::codec::{Atif, text};
+use super::{NAME, encode};
+use crate::format::Purpose;
+use crate::format::kit::{Edit, Editor, Edits, Layout, Source, losses};
+use crate::format::report::{Loss, Report};
+use crate::format::request::piece::{Said, wrapped};
+use crate::format::workspace::Workspace;
+use crate::model::header;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::message::Role;
+use crate::model::session::Session;
+use crate::model::view::View;
+
+/// Members that only a step of the agent has.
+const AGENT: [&str; 6] = [
+    "model_name",
+    "reasoning_effort",
+    "reasoning_content",
+    "tool_calls",
+    "metrics",
+    "llm_call_count",
+];
+
+impl Editor for Atif {
+    /// The number of the last new step.
+    type Context = usize;
+
+    fn context(&self, _: Option<&[u8]>, source: &Source) -> usize {
+        source.raws.len()
+    }
+
+    fn new_context(&self, _: &Session, _: &View) -> usize {
+        0
+    }
+
+    /// Steps are numbered without gaps.
+    fn edit(&self, edits: &Edits<'_, Atif>, last: &mut usize, report: &mut Report) -> Vec<Edit> {
+        let raws = &edits.source.raws;
+        let list = edits.rewritten(last, report);
+        let is_kept = |(nth, edit): (usize, &Edit)| match edit {
+            Edit::Keep(own) | Edit::Replace(own, _) => nth == *own,
+            Edit::Insert(_) => false,
+        };
+        // Numbers are only changed where steps were removed, or new ones are not at the end.
+        let first = list.iter().enumerate().position(|edit| !is_kept(edit));
+        let is_changed = first.is_some() || list.len() != raws.len();
+        let numbered = list.into_iter().enumerate().map(|(nth, edit)| {
+            let raw = edit.element(raws);
+            let number = (nth + 1).to_string();
+            let is_agent = text(raw, "source").as_deref() == Some("agent");
+            let mut changes: Vec<(&str, Option<&[u8]>)> = Vec::new();
+            if is_changed && json::member(raw, "step_id") != Some(number.as_bytes()) {
+                changes.push(("step_id", Some(number.as_bytes())));
+            }
+            // A step that has lost its reply.
+            if matches!(edit, Edit::Replace(..)) && !is_agent {
+                let own = AGENT.into_iter().filter(|name| json::member(raw, name).is_some());
+                changes.extend(own.map(|name| (name, None)));
+            }
+            let Some(raw) = (!changes.is_empty())
+                .then(|| json::with_members(raw, &changes).ok())
+                .flatten()
+            else {
+                return edit;
+            };
+            match edit {
+                Edit::Keep(nth) | Edit::Replace(nth, _) => Edit::Replace(nth, raw),
+                Edit::Insert(_) => Edit::Insert(raw),
+            }
+        });
+        numbered.collect()
+    }
+
+    fn joins(&self, before: Role, role: Role) -> bool {
+        matches!(before, Role::Assistant | Role::Tool) && role == Role::Tool
+    }
+
+    fn new_element(
+        &self,
+        messages: &[Said<'_>],
+        _: Purpose,
+        last: &mut usize,
+        report: &mut Report,
+    ) -> Option<Vec<u8>> {
+        Some(numbered(&encode::step(messages, true, report)?, last))
+    }
+
+    fn new_summary(&self, text: &str, body: &[u8], _: &[Vec<u8>], last: &mut usize) -> Option<Vec<Vec<u8>>> {
+        let mut step = ObjectBuilder::default();
+        step.text("source", "user");
+        if let Some(time) = json::member(body, "at") {
+            step.raw("timestamp", time);
+        }
+        step.text("message", text)
+            .raw("extra", wrapped("convo", &wrapped("summary", b"true")));
+        Some(vec![numbered(&step.finish(), last)])
+    }
+
+    fn new_about(&self, session: &Session, view: &View, _: &usize, _: Layout) -> ObjectBuilder {
+        let header = session.header();
+        let get = |name: &str| header::member(&header, name);
+        let source = |name: &str| json::member(get("source")?, name);
+        let workspace = Workspace::of(session);
+        let mut agent = ObjectBuilder::default();
+        agent
+            .raw("name", source("format").unwrap_or(b"\"convo\""))
+            .text("version", "unknown");
+        if let Some(model) = workspace.last_model(session, view) {
+            agent.raw("model_name", model);
+        }
+        let mut about = ObjectBuilder::default();
+        about
+            .text("schema_version", "ATIF-v1.4")
+            .raw("session_id", get("id").unwrap_or(b"\"session\""))
+            .raw("agent", agent.finish());
+        if let Some(directory) = workspace.cwd {
+            about.raw("extra", wrapped("cwd", &directory));
+        }
+        about
+    }
+
+    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+        // The role says whether a message is a rule.
+        let is_usual = match said.message.category {
+            Some(category) => category == b"\"system\"" && said.message.role() == Role::System,
+            None => true,
+        };
+        report.lose(Loss::Category, u64::from(!is_usual));
+        losses::members(&said.message, said.body, &[Loss::Id, Loss::Name], &[NAME], report);
+    }
+}
+
+/// A step with the next number.
+fn numbered(step: &[u8], last: &mut usize) -> Vec<u8> {
+    *last += 1;
+    let mut built = ObjectBuilder::default();
+    built.raw("step_id", last.to_string());
+    for (name, value) in json::members(step, json::Dialect::Strict).unwrap_or_default() {
+        built.raw(&name, value);
+    }
+    built.finish()
+}

@@ -1,0 +1,198 @@
+//! Messages as a step.
+
+use crate::format::report::{Loss, Report};
+use crate::format::request::contents::{Content, pieces};
+use crate::format::request::draft;
+use crate::format::request::figures::Figures;
+use crate::format::request::media::Media;
+use crate::format::request::piece::{Said, array, quoted, wrapped};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::Role;
+
+/// Whether a message is in the observation of a step.
+fn is_result(said: &Said<'_>) -> bool {
+    said.message.role() == Role::Tool || said.noted("observation") == Some(b"true")
+}
+
+/// The step of a message and of the results after it, without its number.
+pub fn step(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
+    let (lead, results) = match messages.split_first()? {
+        (first, results) if !is_result(first) => (Some(first), results),
+        _ => (None, messages),
+    };
+    let mut step = ObjectBuilder::default();
+    let source = match lead.map(|said| said.message.role()) {
+        Some(Role::Assistant) => "agent",
+        Some(Role::System | Role::Developer) | None => "system",
+        Some(_) => "user",
+    };
+    step.text("source", source);
+    let timed = lead.unwrap_or(&messages[0]);
+    if let Some(time) = json::member(timed.body, "timestamp") {
+        step.raw("timestamp", time);
+    }
+    match lead {
+        Some(said) => {
+            step.raw("message", content(said, is_new, report));
+            if source == "agent" {
+                add_reply(&mut step, said, is_new, report);
+            }
+            for name in ["is_copied_context", "llm_call_count"] {
+                if let Some(value) = said.noted(name) {
+                    step.raw(name, value);
+                }
+            }
+        }
+        None => drop(step.text("message", "")),
+    }
+    // Only an agent has calls.
+    let has_calls = source == "agent";
+    let results = results.iter().map(|said| {
+        let mut result = ObjectBuilder::default();
+        let call = said
+            .message
+            .tool_call_id
+            .filter(|_| said.message.role() == Role::Tool);
+        report.lose(Loss::Orphan, u64::from(is_new && call.is_some() && !has_calls));
+        if let Some(call) = call.filter(|_| has_calls || !is_new) {
+            result.raw("source_call_id", call);
+        }
+        result.raw("content", content(said, is_new, report));
+        result.finish()
+    });
+    let results: Vec<Vec<u8>> = results.collect();
+    if !results.is_empty() {
+        step.raw("observation", wrapped("results", &array(results)));
+    }
+    Some(step.finish())
+}
+
+fn add_reply(step: &mut ObjectBuilder, said: &Said<'_>, is_new: bool, report: &mut Report) {
+    if let Some(model) = json::member(said.body, "model") {
+        step.raw("model_name", model);
+    }
+    let thoughts: Vec<_> = { said.reasoning().into_iter() }
+        .filter_map(|part| {
+            let signs = ["signature", "encrypted_content", "thoughtSignature", "data"];
+            let is_signed = signs.iter().any(|name| json::member(part, name).is_some());
+            report.lose(Loss::Signature, u64::from(is_signed));
+            let text = json::member_text(part, "text").or_else(|| json::member_text(part, "thinking"));
+            let text = text.filter(|text| !text.is_empty());
+            report.lose(Loss::Reasoning, u64::from(text.is_none()));
+            text
+        })
+        .collect();
+    if !thoughts.is_empty() {
+        step.text("reasoning_content", &thoughts.join("\n\n"));
+    }
+    let calls: Vec<Vec<u8>> = { said.calls().into_iter() }
+        .map(|raw| call(raw, report))
+        .collect();
+    if !calls.is_empty() {
+        step.raw("tool_calls", array(calls));
+    }
+    if let Some(usage) = json::member(said.body, "usage") {
+        match is_new {
+            false => step.raw("metrics", usage),
+            true => match Figures::of(usage) {
+                Some(figures) => step.raw("metrics", metrics(&figures)),
+                None => {
+                    report.lose(Loss::Usage, 1);
+                    step
+                }
+            },
+        };
+    }
+}
+
+/// The metrics of a usage: what was cached is part of the prompt.
+fn metrics(figures: &Figures) -> Vec<u8> {
+    let mut extra = ObjectBuilder::default();
+    for (name, count) in [
+        ("cache_creation_input_tokens", figures.written),
+        ("reasoning_tokens", figures.reasoning),
+    ] {
+        if count > 0 {
+            extra.raw(name, count.to_string());
+        }
+    }
+    let mut metrics = ObjectBuilder::default();
+    metrics
+        .raw("prompt_tokens", figures.sent().to_string())
+        .raw("completion_tokens", figures.output.to_string());
+    if figures.read > 0 {
+        metrics.raw("cached_tokens", figures.read.to_string());
+    }
+    if !extra.is_empty() {
+        metrics.raw("extra", extra.finish());
+    }
+    metrics.finish()
+}
+
+/// A call. Arguments have to be an object.
+fn call(call: &[u8], report: &mut Report) -> Vec<u8> {
+    let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
+    let function = function.unwrap_or(b"{}");
+    let text = json::member(function, "arguments").or_else(|| json::member(function, "input"));
+    let text = text.and_then(json::text).unwrap_or_default();
+    let bytes = text.as_bytes();
+    let is_whole = json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len());
+    let arguments = match is_whole {
+        true if bytes.starts_with(b"{") => bytes.to_vec(),
+        true => wrapped("value", bytes),
+        false => wrapped("raw", &quoted(&text)),
+    };
+    report.lose(Loss::Arguments, u64::from(!bytes.starts_with(b"{") || !is_whole));
+    let mut built = ObjectBuilder::default();
+    built
+        .raw("tool_call_id", json::member(call, "id").unwrap_or(b"\"\""))
+        .raw("function_name", json::member(function, "name").unwrap_or(b"\"\""))
+        .raw("arguments", arguments);
+    built.finish()
+}
+
+/// A content: a text, or parts if it has images. A new one has none.
+fn content(said: &Said<'_>, is_new: bool, report: &mut Report) -> Vec<u8> {
+    let Some(raw) = said.message.content.filter(|raw| *raw != b"null") else {
+        return b"\"\"".to_vec();
+    };
+    if raw.starts_with(b"\"") {
+        return raw.to_vec();
+    }
+    let (mut parts, mut texts) = (Vec::new(), Vec::new());
+    for piece in pieces(Some(raw)) {
+        match piece {
+            Content::Text(text) => {
+                texts.extend(json::text(text).map(String::from));
+                parts.push(draft::text_part(text));
+            }
+            Content::Other(part) => match image(part).filter(|_| !is_new) {
+                Some(image) => parts.push(image),
+                None if !is_new && json::member(part, "type").is_some() && Media::of(part).is_none() => {
+                    parts.push(part.to_vec());
+                }
+                None => {
+                    let is_media = Media::of(part).is_some() || image(part).is_some();
+                    report.lose(if is_media { Loss::Attachment } else { Loss::Part }, 1);
+                }
+            },
+        }
+    }
+    match is_new {
+        true => quoted(&texts.join("\n\n")),
+        false => array(parts),
+    }
+}
+
+/// An image that is a file.
+fn image(part: &[u8]) -> Option<Vec<u8>> {
+    let file = json::member(part, "file")?;
+    let kind = json::member(file, "media_type")?;
+    let mut source = ObjectBuilder::default();
+    source
+        .raw("media_type", kind)
+        .raw("path", json::member(file, "filename")?);
+    let mut image = ObjectBuilder::default();
+    image.text("type", "image").raw("source", source.finish());
+    Some(image.finish())
+}

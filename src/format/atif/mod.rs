@@ -1,0 +1,63 @@
+//! Agent Trajectory Interchange Format: a document with steps. A step of the agent is a message with the results of its
+//! calls after it.
+//!
+//! A result that names no call is a message of the user (`metadata.atif.observation`). Trajectories of subagents within a
+//! document are sessions after the main one; files that a document names are not opened. Token ids and log probabilities
+//! are kept, but no part of a message.
+
+mod codec;
+mod decode;
+mod editor;
+mod encode;
+#[cfg(test)]
+mod tests;
+
+use super::detect::{Shape, Signature};
+use super::kit;
+use super::report::Loss;
+use super::{Form, Holds};
+use codec::Atif;
+
+/// Trajectories, as a format.
+pub const FORM: Form = Form {
+    name: NAME,
+    about: "Agent Trajectory Interchange Format 1.0 to 1.7 (ATIF)",
+    holds: Holds::Many,
+    joins: true,
+    model: Some("MODEL"),
+    loses: &[
+        Loss::Id,
+        Loss::Usage,
+        Loss::Reasoning,
+        Loss::Signature,
+        Loss::Arguments,
+        Loss::Attachment,
+        Loss::Part,
+        Loss::Name,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Orphan,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
+    note: "Version 1.4 is written. Trajectories of subagents within a document are read but not changed in place. A step that compacts the context is read without effect: the document does not say what it drops.",
+    ..kit::form!(&Atif)
+};
+
+/// The word under which residues are kept.
+const NAME: &str = "atif";
+
+/// What a document looks like.
+pub(super) const SIGNATURE: Signature = Signature {
+    name: NAME,
+    what: "an ATIF trajectory",
+    document: |shape| {
+        let version = shape.text("schema_version");
+        let is_step = |step: &Shape<'_>| step.has("source") && step.has("message");
+        version.is_some_and(|version| version.starts_with("ATIF-v"))
+            && shape.is_object("agent")
+            && (shape.has_element("steps", is_step) || shape.get("steps") == Some(b"[]"))
+    },
+    ..Signature::BLANK
+};
