@@ -146,6 +146,17 @@ impl Env {
         self.wait(self.command(arguments))
     }
 
+    /// The same without the plugins that were built.
+    #[must_use = "a test checks what a run did"]
+    pub fn run_without_plugins(&self, arguments: &[&str]) -> Run {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let program = folder.path().join("convo");
+        std::fs::hard_link(env!("CARGO_BIN_EXE_convo"), &program).unwrap();
+        let mut command = self.program(program);
+        command.args(arguments).stdin(Stdio::null());
+        self.wait(command)
+    }
+
     /// With something on standard input.
     #[must_use = "a test checks what a run did"]
     pub fn pipe(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> Run {

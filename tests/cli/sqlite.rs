@@ -5,6 +5,7 @@ mod cursor;
 mod goose;
 mod llm;
 mod opencode;
+mod relocate;
 mod truth;
 
 use crate::env::{Env, Run};

@@ -297,7 +297,8 @@ fn connect(path: &Path, how: &str) -> Result<Connection> {
     Ok(connection)
 }
 
-fn failed(error: rusqlite::Error) -> Error {
+/// The error of this library for one of SQLite.
+pub fn failed(error: rusqlite::Error) -> Error {
     let kind = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Kind::Locked,
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::TypeMismatch) => Kind::Data,

@@ -11,6 +11,7 @@ mod made;
 mod opencode;
 mod output;
 mod penguin;
+mod relocation;
 mod system;
 #[path = "../convo/terminal/terminal_filter.rs"]
 mod terminal_filter;
@@ -70,6 +71,17 @@ struct Arguments {
     /// Fail on damaged sessions and on lossy conversion
     #[arg(long)]
     strict: bool,
+    /// Replace a directory by another one where sessions name it as theirs; with --list, only count the rows
+    ///
+    /// Changes the file: `convo relocate` runs it on a copy.
+    #[arg(
+        long,
+        num_args = 2,
+        value_names = ["OLD", "NEW"],
+        hide = true,
+        conflicts_with_all = ["id", "from", "strict", "json"]
+    )]
+    relocate: Vec<String>,
     /// With --list, print JSON Lines
     #[arg(long, requires = "list")]
     json: bool,
@@ -91,6 +103,9 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments, label: &str, output: &Output) -> Result<()> {
+    if let [old, new] = arguments.relocate.as_slice() {
+        return relocation::run(&arguments.file, [old, new], arguments.list, output);
+    }
     let database = Database::open(&arguments.file)?;
     let system = system::known(&database, arguments.from.as_deref())?;
     let rows = system::chosen((system.rows)(&database)?, &arguments.id)?;

@@ -19,7 +19,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// What cannot be read, and why.
-type Problems = Vec<(PathBuf, String)>;
+pub type Problems = Vec<(PathBuf, String)>;
 
 /// A file with members that name the project.
 #[derive(Debug)]
@@ -43,6 +43,8 @@ pub struct Plan {
     pub moves: Vec<(PathBuf, PathBuf)>,
     /// Directories to remove if they are empty then.
     pub removes: Vec<PathBuf>,
+    /// Databases that name the project somewhere.
+    pub databases: Vec<PathBuf>,
     /// What names the project, or may, and cannot be changed, with the reason.
     pub left: Vec<(PathBuf, String)>,
     /// The paths as the files have to name them.
@@ -66,12 +68,9 @@ impl Plan {
         }
         let mut problems = Vec::new();
         let base = home.base();
-        for pattern in rules.databases {
-            let found = matching(base, pattern, &mut problems);
-            for path in found {
-                if names(&path, old)? {
-                    plan.left.push((path, "database".to_string()));
-                }
+        for path in databases(home, &mut problems) {
+            if names(&path, old)? {
+                plan.databases.push(path);
             }
         }
         match rules.folders {
@@ -118,6 +117,33 @@ impl Plan {
         });
         moved.unwrap_or_else(|| path.to_path_buf())
     }
+}
+
+/// The databases of a home that name projects.
+pub fn databases(home: &Home, problems: &mut Problems) -> Vec<PathBuf> {
+    let patterns = rules::of(home.program.name).databases.iter();
+    patterns
+        .flat_map(|pattern| matching(home.base(), pattern, problems))
+        .collect()
+}
+
+/// Whether changes of a database wait in a log beside it: its program is running, or it was killed.
+///
+/// # Errors
+/// [`Kind::InputOutput`] if that cannot be read.
+pub fn has_log(database: &Path) -> Result<bool> {
+    for ending in ["-wal", "-journal"] {
+        let mut log = database.as_os_str().to_os_string();
+        log.push(ending);
+        match Path::new(&log).metadata() {
+            Ok(about) if about.len() > 0 => return Ok(true),
+            Err(error) if !is_absent(&error) => {
+                return Err(Error::io(database.display(), error).kind(Kind::InputOutput));
+            }
+            _ => {}
+        }
+    }
+    Ok(false)
 }
 
 /// The files that rules are about, each once.

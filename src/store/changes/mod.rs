@@ -23,6 +23,9 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// What the names of copies begin with.
+const SCRATCH: &str = ".copy-";
+
 /// Writes the new content of a file, each time the same.
 pub type Content<'c> = Box<dyn Fn(&mut dyn Write) -> Result<()> + 'c>;
 
@@ -85,6 +88,32 @@ impl Journals {
         }
     }
 
+    /// A copy of a file beside the journals, which is removed when it is dropped, or by the next run; and the state of
+    /// the file. Endings that a database adds to its name belong to it.
+    ///
+    /// # Errors
+    /// What reading and writing fails with.
+    pub fn scratch(&self, path: &Path) -> Result<Scratch<'_>> {
+        let failed = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
+        let (directory, name) = parted(path)?;
+        let file = directory.file(name, OFlags::RDONLY)?;
+        let mut file = file.ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))?;
+        let facts = Facts::of(&file).map_err(failed)?;
+        let names = self.directory.names()?;
+        let free = (0..).map(|nth: u32| format!("{SCRATCH}{nth}"));
+        let name = free.skip_while(|name| names.contains(name)).take(1).collect();
+        let scratch = Scratch {
+            journals: self,
+            path: path.to_path_buf(),
+            facts,
+            name,
+        };
+        let mut copy = self.directory.create(&scratch.name, FILE_MODE)?;
+        std::io::copy(&mut file, &mut copy)
+            .map_err(|error| Error::io(self.directory.shown(&scratch.name), error).kind(Kind::InputOutput))?;
+        Ok(scratch)
+    }
+
     /// Finishes what earlier runs committed and removes what they did not; how many of each.
     ///
     /// # Errors
@@ -95,7 +124,9 @@ impl Journals {
             let Some(name) = name.to_str().filter(|name| name.starts_with('.')) else {
                 continue;
             };
-            if let Some(id) = journal::id(name, COMMITTED) {
+            if name.starts_with(SCRATCH) {
+                atomic::unlink(&self.directory, name)?;
+            } else if let Some(id) = journal::id(name, COMMITTED) {
                 let journal = self.read(name, id)?;
                 self.carry_out(&journal)?;
                 finished += 1;
@@ -281,6 +312,46 @@ impl Journals {
             )?,
         }
         atomic::sync_directory(&self.directory)
+    }
+}
+
+/// A copy of a file, to be changed by a program and written in place of it.
+#[derive(Debug)]
+pub struct Scratch<'j> {
+    journals: &'j Journals,
+    path: PathBuf,
+    facts: Facts,
+    name: String,
+}
+
+impl Scratch<'_> {
+    /// Where the copy is.
+    pub fn path(&self) -> PathBuf {
+        self.journals.directory.path().join(&self.name)
+    }
+
+    /// Writes what the copy is now.
+    ///
+    /// # Errors
+    /// [`Kind::Locked`] if the file is not the one that was copied any more.
+    pub fn write(&self, out: &mut dyn Write) -> Result<()> {
+        let (directory, name) = parted(&self.path)?;
+        if directory.facts(name)?.as_ref() != Some(&self.facts) {
+            let error = format!("{}: changed while it was read", self.path.display());
+            return Err(Error::new(Kind::Locked, error).hint("nothing was changed; run the command again"));
+        }
+        let failed = |error| Error::io(self.path().display(), error).kind(Kind::InputOutput);
+        let file = File::open(self.path()).map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
+        journal::copy(&file, (0, length), out).map(drop).map_err(failed)
+    }
+}
+
+impl Drop for Scratch<'_> {
+    fn drop(&mut self) {
+        for ending in ["", "-wal", "-shm", "-journal"] {
+            let _ = atomic::unlink(&self.journals.directory, format!("{}{ending}", self.name)); // by the next run otherwise
+        }
     }
 }
 

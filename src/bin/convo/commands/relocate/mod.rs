@@ -1,5 +1,6 @@
 //! `relocate`: sessions of other programs follow a project to its new directory.
 
+mod databases;
 mod report;
 
 use super::Run;
@@ -13,6 +14,7 @@ use convo::error::{Error, Kind, Result};
 use convo::home::relocation::{Plan, rewrite};
 use convo::home::{Home, Mark, Running};
 use convo::store::changes::{Changes, Entry, Journal};
+use databases::Database;
 use report::{Report, Row};
 use serde_json::json;
 use std::path::{Component, Path, PathBuf};
@@ -25,8 +27,8 @@ use std::path::{Component, Path, PathBuf};
 ///
 /// All changes are made, or none. A journal in $XDG_STATE_HOME/convo/relocate keeps the old bytes
 /// until --undo restores them or somebody deletes it.
-/// A running program is never touched. Not changed, but reported: databases, and the homes of cursor, copilot-cli, grok,
-/// kimi and openclaw.
+/// A running program is never touched. The plugin convo-sqlite changes databases of codex, opencode and goose; without it,
+/// they are reported. Not changed, but reported: the homes of cursor, copilot-cli, grok, kimi and openclaw.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   mv ~/src/api ~/code/api
@@ -100,16 +102,29 @@ impl Run for Relocate {
                 return Err(homes::unread_path(&home.root, problem).into());
             }
             let plan = Plan::of(&home, &old, &new)?;
+            let mut databases = Vec::new();
+            for path in &plan.databases {
+                if databases::is_supported() {
+                    databases.extend(databases::read(context, path, [&old, &new])?);
+                } else {
+                    let what = "not changed: database; install the plugin convo-sqlite";
+                    context.output.tell(&path_name(path), what);
+                }
+            }
             for (path, why) in &plan.left {
                 context
                     .output
                     .tell(&path_name(path), &format!("not changed: {why}"));
             }
-            if !plan.is_empty() {
+            if !plan.is_empty() || !databases.is_empty() {
                 if !self.dry_run {
                     self.refuse_running(context, &home)?;
                 }
-                plans.push((home, plan));
+                plans.push(Planned {
+                    home,
+                    plan,
+                    databases,
+                });
             }
         }
         if plans.is_empty() {
@@ -118,11 +133,20 @@ impl Run for Relocate {
         }
         let rows = plans
             .iter()
-            .flat_map(|(home, plan)| Row::all(home.program.name, plan));
+            .flat_map(|planned| Row::all(planned.home.program.name, &planned.plan, &planned.databases));
         let rows: Vec<Row> = rows.collect();
         if !self.dry_run {
+            let journals = journals(context)?;
+            let mut copies = Vec::new();
+            for database in plans.iter().flat_map(|planned| &planned.databases) {
+                copies.push((database, database.changed(context, &journals, [&old, &new])?));
+            }
             let mut changes = Changes::default();
-            for (_, plan) in &plans {
+            for (database, copy) in &copies {
+                let write = |out: &mut dyn std::io::Write| copy.write(out);
+                changes.writes.push((database.path.clone(), Box::new(write)));
+            }
+            for Planned { plan, .. } in &plans {
                 changes.makes.extend(plan.makes.iter().cloned());
                 changes.moves.extend(plan.moves.iter().cloned());
                 changes.removes.extend(plan.removes.iter().cloned());
@@ -133,12 +157,20 @@ impl Run for Relocate {
                     changes.writes.push((file.path.clone(), Box::new(write)));
                 }
             }
-            let programs: Vec<&str> = plans.iter().map(|(home, _)| home.program.name).collect();
+            let programs = plans.iter().map(|planned| planned.home.program.name);
+            let programs: Vec<&str> = programs.collect();
             let about = json!({"command": "relocate", "old": old, "new": new, "programs": programs});
-            journals(context)?.change(&context.clock.now(), &about, &changes, None)?;
+            journals.change(&context.clock.now(), &about, &changes, None)?;
         }
         self.report(context, &rows, [&old, &new])
     }
+}
+
+/// What changes in a home.
+struct Planned {
+    home: Home,
+    plan: Plan,
+    databases: Vec<Database>,
 }
 
 impl Relocate {
@@ -167,7 +199,7 @@ impl Relocate {
                 return Err(named(error, &path_name(&transcript.path)));
             }
         }
-        Ok(())
+        databases::refuse_logs(home)
     }
 
     fn take_back(&self, context: &Context) -> anyhow::Result<()> {

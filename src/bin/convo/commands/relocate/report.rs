@@ -1,6 +1,6 @@
 //! What a relocation changes.
 
-use super::{Context, Plan, TimeOptions, path_name};
+use super::{Context, Database, Plan, TimeOptions, path_name};
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
 use serde_json::json;
@@ -13,12 +13,12 @@ pub struct Row {
     /// Where it is moved.
     to: Option<PathBuf>,
     /// The members that change, and how often.
-    members: Vec<(&'static str, u64)>,
+    members: Vec<(String, u64)>,
 }
 
 impl Row {
     /// The changes in a home.
-    pub fn all(program: &'static str, plan: &Plan) -> Vec<Row> {
+    pub fn all(program: &'static str, plan: &Plan, databases: &[Database]) -> Vec<Row> {
         let row = |path: &PathBuf| Row {
             program,
             path: path.clone(),
@@ -34,11 +34,15 @@ impl Row {
                 .counts
                 .members
                 .iter()
-                .map(|(name, count)| (*name, *count))
+                .map(|(name, count)| (name.to_string(), *count))
                 .collect(),
             ..row(&file.path)
         });
-        moves.chain(files).collect()
+        let databases = databases.iter().map(|database| Row {
+            members: database.counts.clone(),
+            ..row(&database.path)
+        });
+        moves.chain(files).chain(databases).collect()
     }
 
     fn count(&self) -> u64 {
@@ -49,7 +53,7 @@ impl Row {
         match &self.to {
             Some(to) => format!("renamed: {}", path_name(to)),
             None => {
-                let names: Vec<&str> = self.members.iter().map(|(name, _)| *name).collect();
+                let names: Vec<&str> = self.members.iter().map(|(name, _)| name.as_str()).collect();
                 names.join(", ")
             }
         }
@@ -59,7 +63,7 @@ impl Row {
         let members: serde_json::Map<String, serde_json::Value> = self
             .members
             .iter()
-            .map(|(name, count)| (name.to_string(), json!(count)))
+            .map(|(name, count)| (name.clone(), json!(count)))
             .collect();
         json!({
             "schema": "convo.relocated/1", "program": self.program, "path": path_name(&self.path),

@@ -1,0 +1,115 @@
+//! Working directories of sessions in the databases of programs, changed after a project was moved: `convo relocate` asks
+//! for it, on a copy that it puts in place of the database.
+
+use super::database::{self, Database, failed, quoted};
+use super::output::Output;
+use convo::error::{Error, Kind, Result};
+use convo::home::relocation::Renames;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+use std::path::Path;
+
+/// Columns with working directories, and others by which their table is known.
+const PLACES: [(&str, &str, &[&str]); 4] = [
+    ("threads", "cwd", &["rollout_path"]),
+    ("session", "directory", &["project_id", "slug"]),
+    ("project", "worktree", &["vcs"]),
+    ("sessions", "working_dir", &["session_type"]),
+];
+
+/// Prints how many rows of which columns name the directory or one below it; changes them in the file unless only that is
+/// wanted.
+///
+/// # Errors
+/// What reading and writing fails with.
+pub fn run(path: &Path, [old, new]: [&str; 2], only_list: bool, output: &Output) -> Result<()> {
+    let renames = Renames::new(old, new);
+    let found = find(&Database::open(path)?, &renames)?;
+    if !only_list && !found.is_empty() {
+        change(path, &found)?;
+    }
+    let mut counts: Vec<(&str, &str, u64)> = Vec::new();
+    for Found {
+        table, column, rows, ..
+    } in &found
+    {
+        match counts.last_mut() {
+            Some(last) if (last.0, last.1) == (*table, *column) => last.2 += rows,
+            _ => counts.push((table, column, *rows)),
+        }
+    }
+    for (table, column, rows) in counts {
+        let line = serde_json::json!({
+            "schema": "convo.sqlite-relocated/1", "member": format!("{table}.{column}"), "rows": rows,
+        });
+        output.line(line.to_string().as_bytes())?;
+    }
+    output.flush()
+}
+
+/// A value of a column that names the directory.
+struct Found {
+    table: &'static str,
+    column: &'static str,
+    value: String,
+    new: String,
+    rows: u64,
+}
+
+fn find(database: &Database, renames: &Renames) -> Result<Vec<Found>> {
+    let mut found = Vec::new();
+    for (table, column, others) in PLACES {
+        let columns = database.columns(table)?;
+        let has = |name: &&str| columns.iter().any(|column| column == name);
+        if !has(&column) || !others.iter().all(has) {
+            continue;
+        }
+        let (of, own) = (quoted(table), quoted(column));
+        let query = format!(
+            "SELECT {own}, count(*) FROM {of} WHERE typeof({own}) = 'text' GROUP BY {own} ORDER BY {own}"
+        );
+        let values = database.all(&query, &[], |row| {
+            let rows = database::number(row, 1)?.map_or(0, i64::unsigned_abs);
+            Ok((database::text(row, 0)?.unwrap_or_default(), rows))
+        })?;
+        found.extend(values.into_iter().filter_map(|(value, rows)| {
+            Some(Found {
+                table,
+                column,
+                new: renames.path(&value)?,
+                value,
+                rows,
+            })
+        }));
+    }
+    Ok(found)
+}
+
+/// Changes the values in one transaction. Triggers of the program do not run: nothing else changes.
+fn change(path: &Path, found: &[Found]) -> Result<()> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)
+        .map_err(failed)?;
+    connection
+        .pragma_update(None, "trusted_schema", false)
+        .map_err(failed)?;
+    let transaction = connection.transaction().map_err(failed)?;
+    for one in found {
+        let (table, column) = (quoted(one.table), quoted(one.column));
+        let update = format!("UPDATE {table} SET {column} = ?1 WHERE {column} = ?2");
+        let changed = transaction
+            .execute(&update, [&one.new, &one.value])
+            .map_err(failed)?;
+        if changed as u64 != one.rows {
+            let what = format!("{}.{} changed while it was read", one.table, one.column);
+            return Err(Error::new(Kind::Locked, what));
+        }
+    }
+    transaction.commit().map_err(failed)?;
+    // What is in the write-ahead log belongs into the file.
+    let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+    connection.query_row(checkpoint, [], |_| Ok(())).map_err(failed)?;
+    connection.close().map_err(|(_, error)| failed(error))
+}
