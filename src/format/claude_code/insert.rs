@@ -2,12 +2,13 @@
 
 use super::fate::{Fate, Fates, Held};
 use super::line::block_type;
+use super::log::Line;
 use super::made::{Maker, New};
 use crate::model::json;
 use crate::model::message::Role;
 use crate::model::session::Traits;
 use crate::model::view::Item;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The line in front of which a new boundary stands; the first, where there is none.
 pub fn hidden(held: &Held<'_>) -> usize {
@@ -65,7 +66,10 @@ pub fn insert(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) {
                 let boundary = (nth == 0 && at > 0).then_some(above.as_deref());
                 let lines = maker.summary(&text, boundary, above.as_deref());
                 if let (Some(_), Some(last), true) = (boundary, lines.last(), tied) {
-                    hang_behind(fates, held, at, &last.uuid);
+                    // Behind a boundary nothing hangs on what it hides.
+                    hang(fates, held, at, &last.uuid, |line| {
+                        line.above.is_some_and(|above| above < at)
+                    });
                 }
                 lines
             }
@@ -98,18 +102,26 @@ pub fn insert(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) {
                 .any(|item| held.record(item).is_some());
             if next {
                 fates.hangs.insert(at, last.uuid.clone());
+                hang(fates, held, at, &last.uuid, |_| false);
             }
         }
         fates.new.entry(at).or_default().extend(lines);
     }
 }
 
-/// Behind a boundary nothing hangs on what it hides.
-fn hang_behind(fates: &mut Fates, held: &Held<'_>, at: usize, uuid: &[u8]) {
+/// Lets lines from this one on hang on a new one: those for which `does` holds, and those that hang on one of these which
+/// goes, or on the first.
+fn hang(fates: &mut Fates, held: &Held<'_>, at: usize, uuid: &[u8], does: impl Fn(&Line) -> bool) {
     let from = held.lines.partition_point(|line| *line < at);
+    let goes = |fates: &Fates, line: usize| fates.lines.get(line) == Some(&Fate::Goes);
+    let mut gone: HashSet<usize> = Some(at).filter(|at| goes(fates, *at)).into_iter().collect();
     for &line in &held.lines[from..] {
-        if held.log.lines[line].above.is_some_and(|above| above < at) {
-            fates.hangs.insert(line, uuid.to_vec());
+        let own = &held.log.lines[line];
+        if does(own) || own.above.is_some_and(|above| gone.contains(&above)) {
+            match goes(fates, line) {
+                true => _ = gone.insert(line),
+                false => _ = fates.hangs.insert(line, uuid.to_vec()),
+            }
         }
     }
 }

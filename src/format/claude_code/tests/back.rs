@@ -166,6 +166,30 @@ fn a_summary_is_a_boundary_and_a_line_behind_it() {
 }
 
 #[test]
+fn what_is_left_of_a_message_hangs_on_the_summary_before_it() {
+    let thought = r#"{"type":"thinking","thinking":"hm","signature":"c2ln"}"#;
+    let log = log(&[
+        user("u1", "", "one"),
+        assistant("a1", "u1", "m1", &text("1")),
+        user("u2", "a1", "two"),
+        assistant("a2", "u2", "m2", thought),
+        assistant("a3", "a2", "m2", &text("2")),
+        user("u3", "a3", "three"),
+    ]);
+    for new in [
+        r#"{"type":"compact","id":"e","drop":["u1","a1","u2"],"summary":{"before":"a2","content":"so far"},"edit":[{"id":"a2","unset":["reasoning"]}]}"#,
+        r#"{"type":"compact","id":"e","edit":[{"id":"a2","unset":["reasoning"]}],"insert":[{"before":"a2","message":{"role":"user","content":"note","id":"n1"}}]}"#,
+    ] {
+        let out = hold(&log, |session| event(session, new)).unwrap();
+        assert!(
+            edits(&log, &out)
+                .iter()
+                .any(|line| line.contains(r#""uuid":"a3""#))
+        );
+    }
+}
+
+#[test]
 fn a_compaction_edits_only_what_it_must() {
     let log = everything();
     let out = hold(&log, |session| {
