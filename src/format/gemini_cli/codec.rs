@@ -2,6 +2,7 @@
 
 use super::content::timestamp;
 use super::line::Line;
+use super::repeats::repeats;
 use super::{NAME, decode, encode, replay};
 use crate::error::Place;
 use crate::format::Format;
@@ -12,6 +13,7 @@ use crate::format::request::piece::Said;
 use crate::format::workspace::Member;
 use crate::model::json::{self, Dialect};
 use crate::model::time;
+use std::collections::HashMap;
 
 /// Recordings of the Gemini CLI.
 pub struct GeminiCli;
@@ -26,7 +28,7 @@ impl Codec for GeminiCli {
     const ORDERS: bool = true;
     const LAYS_OUT: bool = true;
     const PLACED: &'static [Member] = &[Member::Directory];
-    type Outline = ();
+    type Outline = HashMap<usize, Vec<usize>>;
 
     fn replay(&self, bytes: &[u8], start: Place) -> Option<Parsed> {
         Some(replay::replay(bytes, start))
@@ -51,11 +53,16 @@ impl Codec for GeminiCli {
         }
     }
 
-    fn outline(&self, _: &[Vec<u8>]) {}
+    fn outline(&self, records: &[Vec<u8>]) -> HashMap<usize, Vec<usize>> {
+        repeats(records)
+    }
 
-    fn decode(&self, (): &(), _: usize, record: &[u8]) -> Decoded {
+    fn decode(&self, repeats: &HashMap<usize, Vec<usize>>, nth: usize, record: &[u8]) -> Decoded {
         if !record.starts_with(b"{") {
             return Decoded::Unrecognized;
+        }
+        if repeats.contains_key(&nth) {
+            return Decoded::Passthrough;
         }
         let Some(messages) = decode::messages(record) else {
             return Decoded::Passthrough;

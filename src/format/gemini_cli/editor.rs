@@ -4,9 +4,10 @@ use super::NAME;
 use super::codec::GeminiCli;
 use super::content::timestamp;
 use super::encode::{self, New, answers};
+use super::repeats::repeats;
 use crate::error::Place;
 use crate::format::Purpose;
-use crate::format::kit::{Codec, Edit, Editor, Layout, NewIds, Source, losses};
+use crate::format::kit::{Codec, Edit, Editor, Edits, Layout, NewIds, Source, losses};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::piece::{Said, array, quoted, wrapped};
@@ -16,6 +17,7 @@ use crate::model::key;
 use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::View;
+use std::collections::HashSet;
 
 /// The time of what has none.
 const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
@@ -52,6 +54,21 @@ impl Editor for GeminiCli {
 
     fn new_context(&self, _: &Session, _: &View) -> Making {
         self.context(None, &Source::default())
+    }
+
+    fn edit(&self, edits: &Edits<'_, GeminiCli>, making: &mut Making, report: &mut Report) -> Vec<Edit> {
+        let mut list = edits.rewritten(making, report);
+        let kept = |edit: &Edit| match edit {
+            Edit::Keep(nth) => Some(*nth),
+            _ => None,
+        };
+        let unchanged: HashSet<usize> = list.iter().filter_map(kept).collect();
+        // A result that has changed, or is removed, is not sent as it was.
+        let repeats = repeats(&edits.source.raws);
+        let is_left =
+            |nth: usize| { repeats.get(&nth) }.is_none_or(|of| of.iter().all(|of| unchanged.contains(of)));
+        list.retain(|edit| kept(edit).is_none_or(is_left));
+        list
     }
 
     fn appended(&self, source: &Source, edits: &[Edit]) -> Option<Vec<Vec<u8>>> {

@@ -16,6 +16,7 @@ mod decode;
 mod editor;
 mod encode;
 mod line;
+mod repeats;
 mod replay;
 mod slim;
 #[cfg(test)]

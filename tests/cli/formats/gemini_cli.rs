@@ -117,3 +117,72 @@ fn damage_is_told_with_its_line_and_kept() {
         .status(65)
         .says("logs.json contains prompts, not sessions; give a file in chats/");
 }
+
+/// A record of the user with the result of a call, as the program writes it behind the record that has it already.
+fn repeated(id: &str, call: &str) -> String {
+    format!(
+        r#"{{"id":"{id}","timestamp":"2026-01-01T00:00:03.000Z","type":"user","content":[{{"functionResponse":{{"id":"{call}","name":"ls","response":{{"output":"r"}}}}}}]}}"#
+    )
+}
+
+#[test]
+fn a_result_that_is_written_twice_is_one() {
+    let env = Env::new();
+    let lines = [
+        FIRST.to_string(),
+        user("a", "ask"),
+        model("b", "answer"),
+        repeated("c", "cb"),
+        repeated("b_response", "cb"),
+        user("d", "more"),
+        model("e", "again"),
+        repeated("f", "ce"),
+        user("g", "thanks"),
+    ];
+    let log = lines.join("\n") + "\n";
+    env.write("log.jsonl", &log);
+    let roles = |file: &str| {
+        let lines = env.run(&["cat", file]).fine().objects();
+        let roles = lines
+            .iter()
+            .filter_map(|line| line["role"].as_str().map(str::to_string));
+        roles.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(roles("log.jsonl"), "user assistant tool user assistant tool user");
+    env.run(&["check", "-q", "--for", "gemini", "log.jsonl"]).fine();
+    env.run(&["cat", "--to", "gemini-cli", "log.jsonl"])
+        .fine()
+        .gives(&log);
+    // So it is where the program has resumed the session: the calls are in the content then.
+    let call = r#""content":[{"functionCall":{"id":"cb","name":"ls","args":{}}}],"tokens""#;
+    let resumed = log.replacen(r#""content":"answer","tokens""#, call, 1);
+    let resumed = resumed.replacen(r#""toolCalls""#, r#""was""#, 1);
+    env.write("resumed.jsonl", resumed);
+    assert_eq!(
+        roles("resumed.jsonl"),
+        "user assistant tool user assistant tool user"
+    );
+    // An id that is used again is that of another call.
+    env.write(
+        "again.jsonl",
+        env.read("resumed.jsonl").replace("\"ce\"", "\"cb\""),
+    );
+    assert_eq!(roles("again.jsonl"), roles("resumed.jsonl"));
+    // A result of another call is one.
+    let other = log.replace(&repeated("c", "cb"), &repeated("c", "x"));
+    env.write(
+        "other.jsonl",
+        other.replace(&repeated("b_response", "cb"), &repeated("b_response", "y")),
+    );
+    assert_eq!(roles("other.jsonl").matches("tool").count(), 4);
+    // What repeats a result is removed with it, and with what changes it.
+    env.run(&["truncate", "-q", "-i", "--keep-last", "2", "log.jsonl"])
+        .fine();
+    let cut = env.read("log.jsonl");
+    let last = cut.lines().last().unwrap();
+    assert!(
+        !last.contains(r#""id":"cb""#) && last.contains(r#""id":"f""#),
+        "{cut}"
+    );
+    assert_eq!(roles("log.jsonl"), "user assistant tool user");
+}

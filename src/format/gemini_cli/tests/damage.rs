@@ -6,7 +6,7 @@ use crate::format::report::Report;
 use proptest::prelude::*;
 
 fn line(kind: u8, id: u8) -> String {
-    match kind % 9 {
+    match kind % 10 {
         0 => format!(r#"{{"$rewindTo":"{id}"}}"#),
         1 => format!(
             r#"{{"$set":{{"messages":[{},{}]}}}}"#,
@@ -18,9 +18,12 @@ fn line(kind: u8, id: u8) -> String {
         4 => format!(r#"{{"id":"{id}","type":"user","content":"/{id}"}}"#),
         5 => format!(r#"{{"id":"{id}","type":"user","content":[{{"text":"{id}"}}]}}"#),
         6 => format!(
-            r#"{{"id":"{id}","type":"gemini","content":"","toolCalls":[{{"id":"c","name":"f","args":{{}},"result":[{{"functionResponse":{{"id":"c","name":"f","response":{{"output":"{id}"}}}}}}],"status":"success"}},{{"id":"d","name":"f"}}]}}"#
+            r#"{{"id":"{id}","type":"gemini","content":"","toolCalls":[{{"id":"c{id}","name":"f","args":{{}},"result":[{{"functionResponse":{{"id":"c{id}","name":"f","response":{{"output":"{id}"}}}}}}],"status":"success"}},{{"id":"d","name":"f"}}]}}"#
         ),
         7 => "torn{".to_string(),
+        8 => format!(
+            r#"{{"id":"{id}_response","type":"user","content":[{{"functionResponse":{{"id":"c{id}","name":"f","response":{{"output":"{id}"}}}}}}]}}"#
+        ),
         _ => format!(
             r#"{{"id":"{id}","type":"gemini","content":[{{"functionCall":{{"name":"f","args":{{}}}}}}]}}"#
         ),
@@ -43,7 +46,7 @@ fn said(session: &crate::model::session::Session) -> usize {
 
 proptest! {
     #[test]
-    fn a_change_of_nothing_changes_nothing(lines in prop::collection::vec((0u8..9, 0u8..6), 0..24)) {
+    fn a_change_of_nothing_changes_nothing(lines in prop::collection::vec((0u8..10, 0u8..6), 0..24)) {
         let bytes = log(&lines);
         let (all, _) = sessions(&bytes);
         prop_assert_eq!(returned(&all, false), bytes.clone());
@@ -52,7 +55,7 @@ proptest! {
 
     #[test]
     fn what_is_dropped_is_gone_and_the_rest_is_there(
-        lines in prop::collection::vec((0u8..9, 0u8..6), 0..24),
+        lines in prop::collection::vec((0u8..10, 0u8..6), 0..24),
         from in 0usize..8,
         count in 1usize..8,
         grows in any::<bool>(),

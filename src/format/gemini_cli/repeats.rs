@@ -1,0 +1,67 @@
+//! Results that a log has twice: with their calls, and in records of the user behind them. Gemini CLI 0.60 writes both, sends
+//! both when it resumes the session, and writes what it sent (google-gemini/gemini-cli#29365).
+
+use crate::model::json::{self, Dialect};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// The records that only repeat the results of others before them, each with the indexes of these.
+pub fn repeats(records: &[Vec<u8>]) -> HashMap<usize, Vec<usize>> {
+    let mut found = HashMap::new();
+    // The record that has the result of a call.
+    let mut known: HashMap<Cow<'_, str>, usize> = HashMap::new();
+    for (nth, record) in records.iter().enumerate() {
+        match json::member(record, "type") {
+            Some(b"\"gemini\"") => {
+                // Ids may be those of earlier calls.
+                calls(record).iter().for_each(|id| _ = known.remove(id));
+                let ids = results(record).into_iter().filter_map(response);
+                known.extend(ids.map(|id| (id, nth)));
+            }
+            Some(b"\"user\"") if memchr::memmem::find(record, b"\"functionResponse\"").is_some() => {
+                let parts = list(record, "content");
+                let ids: Vec<_> = parts.iter().filter_map(|part| response(part)).collect();
+                let of: Option<Vec<usize>> = ids.iter().map(|id| known.get(id).copied()).collect();
+                let of = of.filter(|of| !of.is_empty());
+                let beside = |part: &&[u8]| response(part).is_none();
+                let is_there = |part: &[u8]| {
+                    let mut of = of.iter().flatten();
+                    of.any(|of| results(&records[*of]).contains(&part))
+                };
+                match of.is_some() && parts.iter().copied().filter(beside).all(is_there) {
+                    true => found.extend(of.map(|of| (nth, of))),
+                    false => known.extend(ids.into_iter().map(|id| (id, nth))),
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The ids of the calls in a record of the model.
+fn calls(record: &[u8]) -> Vec<Cow<'_, str>> {
+    let parts = list(record, "content").into_iter();
+    let parts = parts.filter_map(|part| json::member(part, "functionCall"));
+    let calls = parts.chain(list(record, "toolCalls"));
+    calls
+        .filter_map(|call| json::text(json::member(call, "id")?))
+        .collect()
+}
+
+/// The parts of the results in a record, be it of the model or of the user.
+fn results(record: &[u8]) -> Vec<&[u8]> {
+    let calls = list(record, "toolCalls").into_iter();
+    let own = calls.flat_map(|call| list(call, "result"));
+    own.chain(list(record, "content")).collect()
+}
+
+/// The id of the call that a part is the result of.
+fn response(part: &[u8]) -> Option<Cow<'_, str>> {
+    json::text(json::member(json::member(part, "functionResponse")?, "id")?)
+}
+
+fn list<'r>(object: &'r [u8], name: &str) -> Vec<&'r [u8]> {
+    let elements = json::member(object, name).and_then(|raw| json::elements(raw, Dialect::Strict));
+    elements.unwrap_or_default()
+}
