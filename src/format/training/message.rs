@@ -8,6 +8,7 @@ use crate::format::request::piece::array;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::{Message, Part, Role, ToolCall};
 use crate::model::record::Record;
+use crate::model::speaker;
 use std::collections::HashMap;
 
 /// Writes the messages of a session, in order.
@@ -141,11 +142,7 @@ fn thoughts(raw: &[u8]) -> Option<String> {
         return Some(text.into_owned());
     }
     let parts = json::elements(raw, Dialect::Strict)?;
-    let text = |part: &[u8]| {
-        let text = json::member(part, "text").or_else(|| json::member(part, "summary"))?;
-        Some(json::text(text)?.into_owned())
-    };
-    let texts: Vec<String> = parts.into_iter().filter_map(text).collect();
+    let texts: Vec<_> = parts.into_iter().filter_map(speaker::thought).collect();
     Some(texts.join("\n\n"))
 }
 
