@@ -9,6 +9,7 @@
 //! ```
 
 mod bundle;
+mod choice;
 mod claude_code;
 mod files;
 mod gemini_cli;
@@ -25,6 +26,7 @@ mod slot;
 mod table;
 
 pub use bundle::{Bundle, Bundles, Piece};
+pub use choice::{Choice, split as split_model};
 pub use files::{Directories, Files, Transcript};
 pub use index::{Index, folded, plain_project};
 pub use name::{Name, Wanted};

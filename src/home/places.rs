@@ -89,7 +89,7 @@ pub(super) fn reason(error: &io::Error) -> String {
 
 impl Environment<'_> {
     /// A directory that a variable names; empty and relative values count as unset.
-    fn directory(&self, name: &str) -> Option<PathBuf> {
+    pub(super) fn directory(&self, name: &str) -> Option<PathBuf> {
         let value = (self.variable)(name).filter(|value| !value.is_empty())?;
         Some(PathBuf::from(value)).filter(|path| path.is_absolute())
     }

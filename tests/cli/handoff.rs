@@ -293,3 +293,62 @@ fn calls_and_reasoning_become_text_on_request() {
         "{run}"
     );
 }
+
+#[test]
+fn the_provider_and_the_model_are_those_that_the_program_is_set_to() {
+    let (env, project) = prepared();
+    let codex = home(&env).join(".codex");
+    std::fs::create_dir_all(&codex).unwrap();
+    std::fs::write(codex.join("config.toml"), "model_provider = \"local\"\n").unwrap();
+    let provider = |run: &Run| {
+        let first: serde_json::Value = serde_json::from_str(run.out().lines().next().unwrap()).unwrap();
+        first["payload"]["model_provider"].as_str().unwrap().to_string()
+    };
+    assert_eq!(provider(&well(&env, &["--to", "codex"])), "local");
+    let run = well(&env, &["--to", "codex", "--provider", "azure"]);
+    assert_eq!(provider(&run), "azure");
+    let set = Path::new(&project).join("opencode.json");
+    std::fs::write(set, r#"{"model":"local/m-1"}"#).unwrap();
+    let model = |run: &Run| {
+        let export: serde_json::Value = serde_json::from_str(run.out()).unwrap();
+        let asked = &export["messages"][0]["info"];
+        assert_eq!(asked["role"], "user");
+        [&asked["model"]["providerID"], &asked["model"]["modelID"]]
+            .map(|text| text.as_str().unwrap().to_string())
+    };
+    assert_eq!(model(&well(&env, &["--to", "opencode"])), ["local", "m-1"]);
+    let run = well(&env, &["--to", "opencode"]);
+    let again = env.write("again.json", run.out());
+    let ids = |run: &Run| {
+        let export: serde_json::Value = serde_json::from_str(run.out()).unwrap();
+        let messages = export["messages"].as_array().unwrap();
+        messages
+            .iter()
+            .map(|message| message["info"]["id"].to_string())
+            .collect::<Vec<_>>()
+    };
+    // The program keeps the messages of all sessions in one table.
+    let copy = env
+        .run(&["handoff", again.to_str().unwrap(), "--to", "opencode", "-q"])
+        .fine();
+    assert_eq!(ids(&copy).len(), ids(&run).len());
+    assert!(!ids(&copy).iter().any(|id| ids(&run).contains(id)), "{copy}");
+    let run = well(&env, &["--to", "opencode", "--model", "other/m/2"]);
+    assert_eq!(model(&run), ["other", "m/2"]);
+}
+
+#[test]
+fn the_project_is_that_of_the_directory_where_the_records_name_none() {
+    let (env, project) = prepared();
+    let run = well(&env, &["--to", "gemini", "--install"]);
+    let id = run.out().trim_end().rsplit(' ').next().unwrap().to_string();
+    let name = format!("gemini:{id}");
+    let run = env
+        .run(&["handoff", &name, "--to", "claude", "--install", "-q"])
+        .fine();
+    assert!(
+        run.out()
+            .starts_with(&format!("cd '{project}' && claude --resume ")),
+        "{run}"
+    );
+}

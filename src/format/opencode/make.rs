@@ -4,6 +4,7 @@ use super::element::{Element, milliseconds};
 use crate::format::request::figures::Figures;
 use crate::format::request::piece::{add_rest, array, rest};
 use crate::model::json::{self, ObjectBuilder};
+use crate::model::key;
 use std::borrow::Cow;
 
 /// What new messages are made with.
@@ -25,6 +26,8 @@ pub struct Making {
     last: String,
     base: String,
     made: u64,
+    /// What the ids of this session have in common: the program keeps the messages of all sessions in one table.
+    salt: String,
     /// Id and time of the message that new ones sort before: the program sorts messages by time, then by id.
     next: Option<(String, i64)>,
 }
@@ -42,6 +45,7 @@ impl Making {
             last: "msg_".to_string(),
             base: "msg_".to_string(),
             made: 0,
+            salt: key::sha256(session.as_bytes())[..8].to_string(),
             next: None,
         }
     }
@@ -111,7 +115,7 @@ impl Making {
             return (own.to_string(), true);
         }
         self.made += 1;
-        let timely = format!("msg_{}{:014x}", stamp(self.clock), self.made);
+        let timely = format!("msg_{}{}{:06x}", stamp(self.clock), self.salt, self.made);
         let id = match timely > self.last && self.base == "msg_" {
             true => timely,
             false => {
@@ -130,7 +134,7 @@ impl Making {
         self.made += 1;
         match behind {
             Some(behind) => format!("{behind}{:06}", self.made),
-            None => format!("prt_{}{:014x}", stamp(self.clock), self.made),
+            None => format!("prt_{}{}{:06x}", stamp(self.clock), self.salt, self.made),
         }
     }
 

@@ -10,7 +10,7 @@ mod read;
 pub use archived::{archive_place, keep, kept_name, long_path, original, refuse_overlap, short_path};
 pub use journals::{journals, settle};
 pub use known::forget;
-pub use own::{Own, unread as unread_path};
+pub use own::{Own, project_of, unread as unread_path};
 
 use crate::args::Counting;
 use crate::context::Context;

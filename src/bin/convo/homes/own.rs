@@ -4,7 +4,7 @@ use super::{all, clock};
 use crate::context::{Context, named};
 use crate::output::path_name;
 use convo::error::{Error, Kind, Result};
-use convo::home::{Files, Home, Mark, Running, Transcript};
+use convo::home::{Files, Home, Index, Mark, Running, Transcript};
 use convo::model::json;
 use std::fs::Metadata;
 use std::io::{BufRead, BufReader, Read};
@@ -104,6 +104,13 @@ pub fn unread(path: &Path, why: &str) -> Error {
 
 /// So much of the beginning of a file is read for its project.
 const HEAD: u64 = 1 << 20;
+
+/// The project of a session in a home, of whose records none names it.
+pub fn project_of(path: &Path) -> Option<String> {
+    let Own { home, transcript, .. } = Own::of(path).ok()??;
+    let id = transcript.id.as_deref().unwrap_or_default();
+    Index::of(&home).project(&home, &transcript.path, id, &Vec::new)
+}
 
 /// The working directory that a log names first.
 fn project(path: &Path) -> Option<String> {

@@ -16,6 +16,8 @@ pub struct Made<'m> {
     pub model: Option<&'m str>,
     /// Whether the models of messages mean something to the program.
     pub keeps_models: bool,
+    /// Whether messages get new ids, as the program keeps those of all sessions together.
+    pub renames: bool,
     pub flatten: bool,
     pub id: String,
 }
@@ -40,6 +42,9 @@ impl Made<'_> {
             }
             if !self.keeps_models {
                 members.remove("model");
+            }
+            if self.renames && members.contains_key("role") {
+                members.remove("id");
             }
             // What binds a message to the record that it comes from.
             members.remove("metadata");
@@ -151,6 +156,27 @@ pub fn with_provider(bytes: &[u8], provider: &str) -> Vec<u8> {
         Some(line) => [&line, &bytes[end..]].concat(),
         None => bytes.to_vec(),
     }
+}
+
+/// A session of opencode that goes on with this model. What other models signed is not sent to it.
+pub fn with_model(bytes: &[u8], provider: &str, model: &str, is_own: bool) -> Vec<u8> {
+    let Ok(mut export) = serde_json::from_slice::<Value>(bytes) else {
+        return bytes.to_vec();
+    };
+    for message in export["messages"].as_array_mut().into_iter().flatten() {
+        if message["info"]["role"] == "user" {
+            message["info"]["model"] = json!({"providerID": provider, "modelID": model});
+        } else {
+            message["info"]["providerID"] = json!(provider);
+            message["info"]["modelID"] = json!(model);
+        }
+        let parts = message["parts"].as_array_mut().into_iter().flatten();
+        let thoughts = parts.filter(|part| part["type"] == "reasoning" && !is_own);
+        for part in thoughts.filter_map(Value::as_object_mut) {
+            part.remove("metadata");
+        }
+    }
+    export.to_string().into_bytes()
 }
 
 /// Messages whose reasoning, calls and results are text.

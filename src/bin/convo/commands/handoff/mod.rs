@@ -4,7 +4,7 @@ mod install;
 mod made;
 
 use super::Run;
-use crate::args::InputArgs;
+use crate::args::{Input, InputArgs};
 use crate::context::{Context, named};
 use crate::homes;
 use crate::input::each_session_and_format;
@@ -13,7 +13,7 @@ use clap::Args;
 use convo::error::{Error, Kind};
 use convo::format::report::Report;
 use convo::format::{self, Format, Purpose};
-use convo::home::{Newcomer, Program, Takes};
+use convo::home::{Newcomer, Program, Takes, split_model};
 use convo::model::time;
 use convo::model::view::View;
 use made::Made;
@@ -49,10 +49,10 @@ pub struct Handoff {
     /// Working directory [default: that of the session]
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     project: Option<PathBuf>,
-    /// Model of the session [default: that of the program]
+    /// Model, for opencode PROVIDER/MODEL [default: that of the program]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// With --to codex, provider of the model [default: openai]
+    /// With --to codex, provider of the model [default: as configured]
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
     /// Turn reasoning, calls and results into text
@@ -113,7 +113,7 @@ impl Run for Handoff {
                 return Err(named(error.hint("select one with --session N"), operand).into());
             }
         };
-        self.one(context, to, &label, from, &session)
+        self.one(context, to, (&input, &label), from, &session)
     }
 }
 
@@ -135,12 +135,12 @@ impl Handoff {
         &self,
         context: &Context,
         to: &'static Program,
-        label: &str,
+        (input, label): (&Input, &str),
         from: Format,
         session: &convo::model::session::Session,
     ) -> anyhow::Result<()> {
         let view = View::replay(session);
-        let project = self.project(label, session)?;
+        let project = self.project(input, label, session)?;
         let Some(target) = to.format.filter(|format| format.form().is_written()) else {
             return Err(refused(to, "its sessions are not written", self.id.as_deref(), &project).into());
         };
@@ -148,6 +148,7 @@ impl Handoff {
             project: &project,
             model: self.model.as_deref(),
             keeps_models: target == from,
+            renames: target == Format::Opencode,
             flatten: self.flatten,
             id: match &self.id {
                 Some(id) => id.clone(),
@@ -165,6 +166,13 @@ impl Handoff {
             now: (&now, &local),
         };
         let takes = environment.takes(to, new);
+        let mut choice = match (&self.model, target) {
+            (Some(model), Format::Opencode) => split_model(model).unwrap_or_default(),
+            _ => environment.choice(to, Path::new(&project)),
+        };
+        if self.provider.is_some() {
+            choice.provider.clone_from(&self.provider);
+        }
         if let Takes::Nothing(why) = takes {
             return Err(refused(to, why, None, &project).into());
         }
@@ -174,12 +182,14 @@ impl Handoff {
         let mut bytes = Vec::new();
         format::write(target, &session, &view, Purpose::Export, &mut bytes, &mut report)
             .map_err(|error| named(error, label))?;
-        if let Some(provider) = self.provider.as_deref().filter(|_| target == Format::Codex) {
-            bytes = made::with_provider(&bytes, provider);
-        }
-        if target == Format::GeminiCli {
-            bytes = made::with_last_update(&bytes, &now);
-        }
+        bytes = match (target, &choice.provider, &choice.model) {
+            (Format::Codex, Some(provider), _) => made::with_provider(&bytes, provider),
+            (Format::Opencode, Some(provider), Some(model)) => {
+                made::with_model(&bytes, provider, model, from == target)
+            }
+            (Format::GeminiCli, ..) => made::with_last_update(&bytes, &now),
+            _ => bytes,
+        };
         let losses: Vec<(String, u64)> = report
             .losses
             .iter()
@@ -234,11 +244,20 @@ impl Handoff {
     }
 
     /// The working directory, which has to exist.
-    fn project(&self, label: &str, session: &convo::model::session::Session) -> anyhow::Result<String> {
+    fn project(
+        &self,
+        input: &Input,
+        label: &str,
+        session: &convo::model::session::Session,
+    ) -> anyhow::Result<String> {
+        let kept = || match input {
+            Input::Path(path) => homes::project_of(path),
+            _ => None,
+        };
         let absolute = |path: &Path| std::path::absolute(path).map(|path| path_name(&path));
         let project = match &self.project {
             Some(path) => absolute(path)?,
-            None => made::project(session).ok_or_else(|| {
+            None => made::project(session).or_else(kept).ok_or_else(|| {
                 let error = Error::new(Kind::Usage, "the session names no working directory");
                 named(error.hint("give it with --project DIR"), label)
             })?,

@@ -1,0 +1,128 @@
+//! The provider and the model that a program is set to, of which its sessions have to name one.
+
+use super::claude_code::read;
+use super::places::Environment;
+use super::table::Program;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// What a program is set to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// The provider.
+    pub provider: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+}
+
+impl Environment<'_> {
+    /// The provider and the model that a program uses in this project, as far as its settings say.
+    pub fn choice(&self, program: &Program, project: &Path) -> Choice {
+        let found = match program.name {
+            "codex" => self.root(program).and_then(|root| codex(&root)),
+            "opencode" => self.opencode(project),
+            _ => None,
+        };
+        found.unwrap_or_default()
+    }
+
+    /// The setting of the project, else that of the user, else the model used last.
+    fn opencode(&self, project: &Path) -> Option<Choice> {
+        let named = self.directory("OPENCODE_CONFIG");
+        let folder = |name: &str, below: &str| {
+            let folder = self.directory(name).or_else(|| Some(self.home()?.join(below)));
+            folder.map(|folder| folder.join("opencode"))
+        };
+        let own = project.ancestors().map(Path::to_path_buf);
+        let config = folder("XDG_CONFIG_HOME", ".config");
+        let names = ["opencode.jsonc", "opencode.json", "config.json"];
+        let files = |folder: PathBuf| names.map(|name| folder.join(name));
+        let files = own
+            .flat_map(files)
+            .chain(named)
+            .chain(config.into_iter().flat_map(files));
+        let set = { files }.find_map(|file| split(read(&file)?.get("model")?.as_str()?));
+        set.or_else(|| {
+            let state = read(&folder("XDG_STATE_HOME", ".local/state")?.join("model.json"))?;
+            let last = state.get("recent")?.get(0)?;
+            let text = |name: &str| last.get(name).and_then(Value::as_str).map(str::to_string);
+            Some(Choice {
+                provider: Some(text("providerID")?),
+                model: Some(text("modelID")?),
+            })
+        })
+    }
+}
+
+/// A model after its provider: `anthropic/claude-sonnet-4-5`.
+pub fn split(text: &str) -> Option<Choice> {
+    let (provider, model) = text.split_once('/')?;
+    let is_some = !provider.is_empty() && !model.is_empty();
+    is_some.then(|| Choice {
+        provider: Some(provider.to_string()),
+        model: Some(model.to_string()),
+    })
+}
+
+/// The provider of `config.toml`, that of its profile first.
+fn codex(root: &Path) -> Option<Choice> {
+    let text = std::fs::read_to_string(root.join("config.toml")).ok()?;
+    let config: toml::Table = toml::from_str(&text).ok()?;
+    let profile = config.get("profile").and_then(toml::Value::as_str);
+    let profile = profile.and_then(|name| config.get("profiles")?.get(name)?.as_table());
+    let provider = |table: &toml::Table| Some(table.get("model_provider")?.as_str()?.to_string());
+    Some(Choice {
+        provider: profile.and_then(provider).or_else(|| provider(&config)),
+        model: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::program;
+    use super::*;
+
+    #[test]
+    fn the_nearest_setting_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path();
+        let environment = Environment {
+            variable: &|name| (name == "HOME").then(|| home.into()),
+            directory: None,
+        };
+        let project = home.join("src/api");
+        let choice = |name: &str| {
+            let choice = environment.choice(program(name).unwrap(), &project);
+            [choice.provider, choice.model]
+                .map(Option::unwrap_or_default)
+                .join("/")
+        };
+        let put = |path: &str, text: &str| {
+            let path = home.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        assert_eq!((choice("codex"), choice("opencode")), ("/".into(), "/".into()));
+        put(".codex/config.toml", "model_provider = \"azure\"\n");
+        assert_eq!(choice("codex"), "azure/");
+        put(
+            ".codex/config.toml",
+            "model_provider = \"azure\"\nprofile = \"p\"\n[profiles.p]\nmodel_provider = \"local\"\n",
+        );
+        assert_eq!(choice("codex"), "local/");
+        put(
+            ".local/state/opencode/model.json",
+            r#"{"recent":[{"providerID":"a","modelID":"1"}]}"#,
+        );
+        assert_eq!(choice("opencode"), "a/1");
+        put(".config/opencode/opencode.json", r#"{"model":"b/2/x"}"#);
+        assert_eq!(choice("opencode"), "b/2/x");
+        put("src/opencode.json", r#"{"model":"c/3"}"#);
+        assert_eq!(choice("opencode"), "c/3");
+        put("src/opencode.json", r#"{"model":"c"}"#);
+        assert_eq!(
+            (choice("opencode"), choice("claude")),
+            ("b/2/x".into(), "/".into())
+        );
+    }
+}
