@@ -10,7 +10,8 @@ use crate::model::time;
 use crate::model::view::View;
 use std::collections::{HashMap, HashSet};
 
-/// The lines of the log without what no view needs; none when all of it is needed. Of events after `until`
+/// The lines of the log without what no view needs; none when all of it is needed. The lines of the session may be
+/// reduced. Of events after `until`
 /// (seconds since 1970) nothing is carried out: they can still be taken back one by one.
 pub fn plan(session: &Session, until: Option<i64>) -> Result<Option<Vec<Piece>>> {
     let settled = settled(session, until);
@@ -105,11 +106,11 @@ fn settled(session: &Session, until: Option<i64>) -> HashSet<usize> {
 
 /// Refuses lines that would show another view than the session does.
 fn hold_view(session: &Session, pieces: &[Piece]) -> Result<()> {
-    let mut new = Session::default();
+    let mut new = session.like();
     for piece in pieces {
         match piece {
-            Piece::Line(index) => new.push(&session.record(*index)),
-            Piece::Made(body) => new.push_new(body),
+            Piece::Line(index) => new.push_from(session, *index),
+            Piece::Edited(_, body) | Piece::Made(body) => new.push_new(body),
         }
     }
     let stays = |(new_index, piece): (usize, &Piece),
@@ -162,7 +163,11 @@ const UNWOUND: usize = 16;
 /// Whether both show the same after these events, and without the last of them, and so on; without all at last.
 fn unwind(old: &Session, new: &Session, mut before: Vec<usize>, mut after: Vec<usize>) -> bool {
     let id = |session: &Session, index: usize| Some(session.record(index).event()?.id()?.into_owned());
-    let same = |before: &[usize], after: &[usize]| shown(old, before) == shown(new, after);
+    let view = |session: &Session, events: &[usize]| View::after(session, events.to_vec());
+    let same = |before: &[usize], after: &[usize]| {
+        let (before, after) = (view(old, before), view(new, after));
+        before.each_shown(old).eq(after.each_shown(new))
+    };
     for nth in 0.. {
         if nth < UNWOUND && !same(&before, &after) {
             return false;
@@ -182,8 +187,4 @@ fn unwind(old: &Session, new: &Session, mut before: Vec<usize>, mut after: Vec<u
 fn is_final(session: &Session, index: usize) -> bool {
     let record = session.record(index);
     matches!(record.event().map(Event::action), Some(Action::Summary(summary)) if summary.covers.is_none())
-}
-
-fn shown(session: &Session, events: &[usize]) -> Vec<Vec<u8>> {
-    View::after(session, events.to_vec()).shown(session)
 }

@@ -58,7 +58,7 @@ pub fn lines(source: &Session, view: &View, target: &Session, event: Vec<u8>) ->
     for piece in pieces(source, view, |_| false) {
         let line = match piece {
             Piece::Line(index) => source.record(index).body.to_vec(),
-            Piece::Made(line) => line,
+            Piece::Edited(_, line) | Piece::Made(line) => line,
         };
         let uncounted = (!alike).then(|| json::with_members(&line, &[("tokens", None)]));
         lines.push(match uncounted {

@@ -202,7 +202,7 @@ impl Selection {
         for piece in pieces(session, &view, is_kept) {
             match piece {
                 Piece::Line(index) => narrowed.push_from(session, index),
-                Piece::Made(body) => narrowed.push_new(&body),
+                Piece::Edited(_, body) | Piece::Made(body) => narrowed.push_new(&body),
             }
         }
         if let Some(origin) = session.origin() {

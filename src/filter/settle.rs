@@ -35,7 +35,7 @@ pub fn settle(session: &Session, view: &View, out: &mut dyn Write) -> Result<()>
     for piece in pieces(session, view, stays) {
         match piece {
             Piece::Line(index) => lines.write(session.full(index))?,
-            Piece::Made(body) => {
+            Piece::Edited(_, body) | Piece::Made(body) => {
                 lines.write(&body)?;
                 lines.write_ending()?;
             }
@@ -60,7 +60,8 @@ pub(super) fn pieces(session: &Session, view: &View, stays: impl Fn(usize) -> bo
         pieces.push(match item {
             Item::Line(index) => Piece::Line(*index),
             Item::Summary(index) => summary_line(session, *index).map_or(Piece::Line(*index), Piece::Made),
-            Item::Edited(_, body) | Item::Inserted(body) => Piece::Made(body.clone()),
+            Item::Edited(index, body) => Piece::Edited(*index, body.clone()),
+            Item::Inserted(body) => Piece::Made(body.clone()),
         });
     }
     pieces.extend(

@@ -122,6 +122,28 @@ pub fn digest<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> [u8; 32] {
     digest.finalize().into()
 }
 
+/// The SHA-256 of all that is written to it.
+#[derive(Clone, Debug, Default)]
+pub struct Sum(Sha256);
+
+impl Sum {
+    /// The 64 hex digits.
+    pub fn hex(self) -> String {
+        hex(&self.0.finalize())
+    }
+}
+
+impl std::io::Write for Sum {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 /// An id in the shape of a UUID.
 pub fn uuid(name: &[u8]) -> String {
     let hash = sha256(name);
@@ -146,27 +168,46 @@ pub fn is_uuid(name: &str) -> bool {
 
 /// Ids for messages that have none: `msg_` and the first 16 hex digits of the SHA-256 over the line (and, from
 /// the second identical line on, over the line, a newline and its ordinal), so that every read gives the same.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Derive {
-    seen: HashMap<[u8; 8], u64>,
+    seen: HashMap<Short, u64>,
 }
 
 impl Derive {
     /// The id of the next message that has none.
     pub fn id(&mut self, line: &[u8]) -> String {
-        let mut digest = Sha256::digest(line);
-        let mut short = [0; 8];
-        short.copy_from_slice(&digest[..8]);
-        let ordinal = self.seen.entry(short).or_insert(0);
-        if *ordinal > 0 {
-            let mut hash = Sha256::new();
-            hash.update(line);
-            hash.update(format!("\n{ordinal}"));
-            digest = hash.finalize();
-        }
-        *ordinal += 1;
-        format!("msg_{}", hex(&digest[..8]))
+        derived_id(self.next(line).1)
     }
+
+    /// The beginnings of the SHA-256 of the line and of the one that its id shows.
+    pub(super) fn next(&mut self, line: &[u8]) -> (Short, Short) {
+        let short = |digest: [u8; 32]| *digest.first_chunk().unwrap_or(&[0; 8]);
+        let own = short(digest([line]));
+        match self.count(own) {
+            0 => (own, own),
+            ordinal => (own, short(digest([line, b"\n", ordinal.to_string().as_bytes()]))),
+        }
+    }
+
+    /// How many lines of this SHA-256 came before the last one.
+    pub(super) fn ordinal(&self, line: Short) -> u64 {
+        self.seen.get(&line).map_or(0, |seen| seen - 1)
+    }
+
+    /// Counts a line of this SHA-256; how many came before.
+    pub(super) fn count(&mut self, line: Short) -> u64 {
+        let seen = self.seen.entry(line).or_insert(0);
+        *seen += 1;
+        *seen - 1
+    }
+}
+
+/// The first bytes of a SHA-256.
+pub(super) type Short = [u8; 8];
+
+/// The id that shows these bytes.
+pub(super) fn derived_id(digest: Short) -> String {
+    format!("msg_{}", hex(&digest))
 }
 
 /// The hash by which ids are compared first: the same in every run of one build of this program.

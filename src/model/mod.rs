@@ -13,6 +13,7 @@
 
 pub mod calls;
 pub mod chain;
+mod derived;
 pub mod event;
 pub mod excerpt;
 pub mod exchange;
@@ -27,6 +28,7 @@ pub mod note;
 pub mod origin;
 pub mod outline;
 pub mod record;
+pub mod reduced;
 pub mod replay;
 pub mod scope;
 pub mod session;

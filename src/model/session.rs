@@ -1,15 +1,19 @@
 //! One session in memory: its lines in one piece of memory, and what each of them is.
 
+mod detail;
+mod ids;
+
+use super::derived::Detail;
 use super::event::Action;
 use super::excerpt::Excerpt;
 use super::json;
-use super::key::{Derive, hash};
+use super::key::hash;
 use super::message::{Category, Message, Role};
 use super::origin::Origin;
 use super::record::{self, Kind, Record};
 use crate::error::Place;
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -21,6 +25,8 @@ pub struct Session {
     origin: Option<Arc<Origin>>,
     /// What is known of lines that are not here.
     excerpt: Option<Box<Excerpt>>,
+    /// What it has of the long values of messages.
+    detail: Detail,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +59,9 @@ pub enum Class {
 pub enum Piece {
     /// A line of the other, as it stands.
     Line(usize),
+    /// A line of the other with other members: the line, and what it becomes, without its newline. Of a reduced line this
+    /// is reduced too.
+    Edited(usize, Vec<u8>),
     /// A new line, without its newline.
     Made(Vec<u8>),
 }
@@ -112,8 +121,16 @@ impl Session {
     /// Adds a line as it came, its ending included.
     pub fn push(&mut self, record: &Record<'_>) {
         self.bytes.extend_from_slice(record.full);
+        self.end_line(record);
+    }
+
+    /// Ends the line of this record.
+    fn end_line(&mut self, record: &Record<'_>) {
         let id = record.message().and_then(Message::id).map(|id| hash(&id));
         let class = Class::of(record);
+        if let (Class::Message(_), None, Detail::Digests(derived)) = (class, id, &mut self.detail) {
+            derived.add(self.lines.len(), record.body);
+        }
         self.lines.push(Line {
             end: self.bytes.len(),
             place: record.place,
@@ -137,7 +154,7 @@ impl Session {
         }
     }
 
-    /// Adds a line as [`Session::push`] does, but a blank one becomes part of the blank line before it: many of them take
+    /// Adds a line as [`Session::push_reduced`] does, but a blank one becomes part of the blank line before it: many of them take
     /// no more memory than their bytes.
     pub fn push_read(&mut self, record: &Record<'_>) {
         let is_blank = matches!(record.kind, Kind::Blank);
@@ -147,7 +164,7 @@ impl Session {
                 self.bytes.extend_from_slice(record.full);
                 self.lines[before].end = self.bytes.len();
             }
-            _ => self.push(record),
+            _ => self.push_reduced(record),
         }
     }
 
@@ -215,6 +232,9 @@ impl Session {
         self.bytes.splice(0..0, first.bytes);
         self.lines.iter_mut().for_each(|line| line.end += length);
         self.lines.splice(0..0, first.lines);
+        if let Detail::Digests(derived) = &mut self.detail {
+            derived.shift();
+        }
         self
     }
 
@@ -228,6 +248,12 @@ impl Session {
             return self.push_new(body);
         }
         self.bytes.extend_from_slice(full);
+        if let (Class::Message(_), None, Detail::Digests(derived)) = (line.class, line.id, &mut self.detail) {
+            match &other.detail {
+                Detail::Digests(others) => derived.copy(self.lines.len(), others, index),
+                _ => derived.add(self.lines.len(), body),
+            }
+        }
         self.lines.push(Line {
             end: self.bytes.len(),
             ..line
@@ -300,72 +326,6 @@ impl Session {
                 Class::Message(traits) => Some((index, traits)),
                 _ => None,
             })
-    }
-
-    /// The id of a message: its own, or the derived one.
-    pub fn id(&self, index: usize) -> Option<String> {
-        let record = self.record(index);
-        match record.message()?.id() {
-            Some(id) => Some(id.into_owned()),
-            // Derived ids depend on the identical lines before.
-            None => self
-                .derived_ids()
-                .find(|(line, _)| *line == index)
-                .map(|(_, id)| id),
-        }
-    }
-
-    /// The messages of each of these ids, in order: line indexes by id. Ids of which there is none are left out.
-    pub fn places(&self, ids: HashSet<String>) -> HashMap<String, Vec<usize>> {
-        let mut wanted: HashMap<NonZeroU64, Vec<String>> = HashMap::new();
-        for id in ids {
-            wanted.entry(hash(&id)).or_default().push(id);
-        }
-        let mut found: HashMap<String, Vec<usize>> = HashMap::new();
-        for (index, line) in self.lines.iter().enumerate() {
-            let Some(named) = line.id.and_then(|id| wanted.get(&id)) else {
-                continue;
-            };
-            let record = self.record(index);
-            let Some(id) = record.message().and_then(Message::id) else {
-                continue;
-            };
-            if let Some(name) = named.iter().find(|name| **name == id) {
-                match found.get_mut(name) {
-                    Some(places) => places.push(index),
-                    None => drop(found.insert(name.clone(), vec![index])),
-                }
-            }
-        }
-        // A message's own id comes before one that is derived.
-        let rest: HashSet<String> = wanted.into_values().flatten().collect();
-        if rest.iter().any(|id| !found.contains_key(id)) {
-            let derived: Vec<_> = self.derived_ids().filter(|(_, id)| rest.contains(id)).collect();
-            let own: HashSet<String> = found.keys().cloned().collect();
-            for (index, id) in derived.into_iter().filter(|(_, id)| !own.contains(id)) {
-                found.entry(id).or_default().push(index);
-            }
-        }
-        found
-    }
-
-    /// The messages of this id, in order.
-    pub fn all_of(&self, id: &str) -> Vec<usize> {
-        self.places([id.to_string()].into())
-            .remove(id)
-            .unwrap_or_default()
-    }
-
-    /// Messages without an id of their own: line index and derived id.
-    pub fn derived_ids(&self) -> impl Iterator<Item = (usize, String)> + '_ {
-        let mut derive = Derive::default();
-        let without = |line: &Line| matches!(line.class, Class::Message(_)) && line.id.is_none();
-        let lines = self
-            .lines
-            .iter()
-            .enumerate()
-            .filter(move |(_, line)| without(line));
-        lines.map(move |(index, _)| (index, derive.id(self.record(index).body)))
     }
 
     /// The events that count: those that no `restore` has taken back, `restore` events themselves excepted.

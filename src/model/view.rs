@@ -152,11 +152,15 @@ impl View {
 
     /// What would be sent, to compare views by: the bytes of every message, and the texts of summaries.
     pub fn shown(&self, session: &Session) -> Vec<Vec<u8>> {
-        let item = |item: &Item| match item.summary(session) {
-            Some(text) => text.into_owned().into_bytes(),
-            None => item.body(session).to_vec(),
-        };
-        self.items.iter().map(item).collect()
+        self.each_shown(session).map(Cow::into_owned).collect()
+    }
+
+    /// The same, one after another.
+    pub fn each_shown<'s>(&'s self, session: &'s Session) -> impl Iterator<Item = Cow<'s, [u8]>> + 's {
+        self.items.iter().map(|item| match item.summary(session) {
+            Some(text) => Cow::Owned(text.into_owned().into_bytes()),
+            None => Cow::Borrowed(item.body(session)),
+        })
     }
 
     /// The messages of the view.

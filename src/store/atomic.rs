@@ -22,6 +22,9 @@ use std::time::{Duration, Instant, SystemTime};
 #[cfg(target_os = "linux")]
 const FEW: usize = 8;
 
+/// Bytes that are written at once.
+pub(super) const BLOCK: usize = 256 * 1024;
+
 /// The times of files come from a clock that is this coarse at most.
 const CLOCK: Duration = Duration::from_millis(20);
 
@@ -171,22 +174,42 @@ pub fn mark_older(file: &File, time: SystemTime) -> io::Result<()> {
     file.set_modified(time.min(SystemTime::now() - CLOCK))
 }
 
-/// Makes a durable file of these bytes under a name that nobody has; whether it did. Nothing half-written ever
-/// has a name, so that nothing is left over after a crash.
+/// Writes the content of a file; it may be asked to do so more than once.
+pub type Content<'c> = &'c mut dyn FnMut(&mut dyn Write) -> Result<()>;
+
+/// Puts content into an empty file, in as few writes as there are blocks.
+pub(super) fn write(file: &File, shown: &str, content: Content<'_>) -> Result<()> {
+    let mut writer = io::BufWriter::with_capacity(BLOCK, file);
+    content(&mut writer)?;
+    let written = writer.flush();
+    written.map_err(|error| Error::io(shown, error).kind(Kind::InputOutput))
+}
+
+/// Makes a durable file of these bytes under a name that nobody has; whether it did.
 pub fn create(directory: &Directory, name: &str, bytes: &[u8]) -> Result<bool> {
+    let shown = directory.shown(name);
+    create_of(directory, name, &mut |out| put_bytes(out, &shown, bytes))
+}
+
+/// Writes bytes of a file.
+pub(super) fn put_bytes(out: &mut dyn Write, shown: &str, bytes: &[u8]) -> Result<()> {
+    let written = out.write_all(bytes);
+    written.map_err(|error| Error::io(shown, error).kind(Kind::InputOutput))
+}
+
+/// Makes a durable file of this content under a name that nobody has; whether it did. Nothing half-written ever
+/// has a name, so that nothing is left over after a crash.
+pub(super) fn create_of(directory: &Directory, name: &str, content: Content<'_>) -> Result<bool> {
     if directory.facts(name)?.is_some() {
         return Ok(false);
     }
-    let linked = match create_unnamed(directory, name, bytes)? {
+    let linked = match create_unnamed(directory, name, content)? {
         Some(linked) => linked,
         None => {
-            let mut temporary = Temporary::new(directory, temporary_name(name), FILE_MODE, Duration::ZERO)?;
-            let write = temporary
-                .file
-                .write_all(bytes)
-                .and_then(|()| mark_unnamed(&temporary.file))
-                .and_then(|()| temporary.file.sync_data());
-            write.map_err(|error| Error::io(directory.shown(name), error).kind(Kind::InputOutput))?;
+            let temporary = Temporary::new(directory, temporary_name(name), FILE_MODE, Duration::ZERO)?;
+            write(&temporary.file, &directory.shown(name), content)?;
+            let written = mark_unnamed(&temporary.file).and_then(|()| temporary.file.sync_data());
+            written.map_err(|error| Error::io(directory.shown(name), error).kind(Kind::InputOutput))?;
             temporary.keep_new(name)?
         }
     };
@@ -206,18 +229,18 @@ pub fn create(directory: &Directory, name: &str, bytes: &[u8]) -> Result<bool> {
 
 /// The same through a file without a name, where the system has such: none where it has not.
 #[cfg(target_os = "linux")]
-fn create_unnamed(directory: &Directory, name: &str, bytes: &[u8]) -> Result<Option<bool>> {
+fn create_unnamed(directory: &Directory, name: &str, content: Content<'_>) -> Result<Option<bool>> {
     use std::os::fd::AsRawFd;
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-    let mut file = match fs::openat(directory, ".", flags, Mode::from_raw_mode(FILE_MODE)) {
+    let file = match fs::openat(directory, ".", flags, Mode::from_raw_mode(FILE_MODE)) {
         Ok(descriptor) => File::from(descriptor),
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => return Ok(None),
         Err(errno) => return Err(failed(directory.shown(name), errno)),
     };
     directory.adopt(&file, name)?;
-    let write = file.write_all(bytes).and_then(|()| mark_unnamed(&file));
-    let write = write.and_then(|()| file.sync_data());
-    write.map_err(|error| Error::io(directory.shown(name), error).kind(Kind::InputOutput))?;
+    write(&file, &directory.shown(name), content)?;
+    let written = mark_unnamed(&file).and_then(|()| file.sync_data());
+    written.map_err(|error| Error::io(directory.shown(name), error).kind(Kind::InputOutput))?;
     let own = format!("/proc/self/fd/{}", file.as_raw_fd());
     match fs::linkat(fs::CWD, own, directory, name, AtFlags::SYMLINK_FOLLOW) {
         Ok(()) => Ok(Some(true)),
@@ -229,7 +252,7 @@ fn create_unnamed(directory: &Directory, name: &str, bytes: &[u8]) -> Result<Opt
 }
 
 #[cfg(not(target_os = "linux"))]
-fn create_unnamed(_: &Directory, _: &str, _: &[u8]) -> Result<Option<bool>> {
+fn create_unnamed(_: &Directory, _: &str, _: Content<'_>) -> Result<Option<bool>> {
     Ok(None)
 }
 

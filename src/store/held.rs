@@ -1,26 +1,74 @@
-//! A log that is about to be replaced: locked, and whole in memory.
+//! A log that is about to be replaced: locked, and read as often as it is needed.
 
+use super::atomic::Content;
 use super::directory::{Directory, Facts};
 use super::log::{self, Chain, Verdict};
 use super::{Store, atomic, log_name, no_session, rewrite};
 use crate::error::{Error, Kind, Place, Result};
+use crate::format::lines::Lines;
 use crate::format::native;
 use crate::format::report::Report;
 use crate::model::record::{Kind as Line, Record};
 use crate::model::session::Session;
 use rustix::fs::OFlags;
 use std::fs::File;
-use std::io::Read;
-use std::ops::Range;
+use std::io::{Read, Seek, SeekFrom, Take};
+use std::os::unix::fs::FileExt;
 use std::time::SystemTime;
 
-/// A log that is locked, whole in memory.
+/// A log that is locked.
 pub(super) struct Held<'s> {
     pub sessions: &'s Directory,
     pub name: String,
     pub file: File,
     pub facts: Facts,
-    pub bytes: Vec<u8>,
+}
+
+/// A line of a log: where it stands, and the checksum of its bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stored {
+    pub start: u64,
+    pub length: usize,
+    sum: u32,
+}
+
+/// Bytes of a log that are read at once.
+const BLOCK: usize = 256 * 1024;
+
+/// Lines of a locked log, read again.
+pub(super) struct Again<'h> {
+    held: &'h Held<'h>,
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Again<'_> {
+    /// The bytes of a line, which are those that were read first.
+    pub fn line(&mut self, line: &Stored) -> Result<&[u8]> {
+        let end = line.start + line.length as u64;
+        if line.start < self.start || end > self.start + self.bytes.len() as u64 {
+            let rest = self.held.facts.size.saturating_sub(line.start);
+            let block = line.length.max(BLOCK);
+            self.bytes.clear();
+            self.bytes.shrink_to(block);
+            self.bytes
+                .resize(usize::try_from(rest).map_or(block, |rest| rest.min(block)), 0);
+            self.start = line.start;
+            let read = self.held.file.read_exact_at(&mut self.bytes, self.start);
+            read.map_err(|error| Error::io(self.held.shown(), error))?;
+        }
+        let from = usize::try_from(line.start - self.start).unwrap_or(usize::MAX);
+        let bytes = self.bytes.get(from..from.saturating_add(line.length));
+        bytes
+            .filter(|bytes| crc32c::crc32c(bytes) == line.sum)
+            .ok_or_else(|| {
+                let what = format!(
+                    "{}: modified by another program; nothing was changed",
+                    self.held.shown()
+                );
+                Error::new(Kind::Locked, what).hint("run the command again")
+            })
+    }
 }
 
 impl<'s> Held<'s> {
@@ -28,39 +76,64 @@ impl<'s> Held<'s> {
         let name = log_name(id);
         let sessions = store.sessions()?.ok_or_else(|| no_session(id))?;
         let opened = atomic::open_locked(sessions, &name, None, OFlags::RDONLY, store.lock_timeout)?;
-        let (mut file, facts) = opened.ok_or_else(|| no_session(id))?;
+        let (file, facts) = opened.ok_or_else(|| no_session(id))?;
         sessions.refuse_linked(&name, &facts)?;
         store.settle_name(sessions, &facts)?;
-        let mut bytes = Vec::with_capacity(usize::try_from(facts.size).unwrap_or(0));
-        file.read_to_end(&mut bytes)
-            .map_err(|error| Error::io(sessions.shown(&name), error))?;
         Ok(Held {
             sessions,
             name,
             file,
             facts,
-            bytes,
         })
     }
 
+    /// Its path.
+    pub fn shown(&self) -> String {
+        self.sessions.shown(&self.name)
+    }
+
+    /// All of its bytes.
+    pub fn read(&self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(usize::try_from(self.facts.size).unwrap_or(0));
+        let read = self.reader().and_then(|mut file| file.read_to_end(&mut bytes));
+        read.map_err(|error| Error::io(self.shown(), error))?;
+        Ok(bytes)
+    }
+
+    /// Its bytes from the first on.
+    pub fn reader(&self) -> std::io::Result<Take<&File>> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(0))?;
+        Ok(file.take(self.facts.size))
+    }
+
+    /// Its lines, to be read again.
+    pub fn again(&self) -> Again<'_> {
+        Again {
+            held: self,
+            start: 0,
+            bytes: Vec::new(),
+        }
+    }
+
     /// Puts bytes in its place that say the same: which session is the newest does not change.
-    pub fn replace(&self, store: &Store, bytes: &[u8]) -> Result<()> {
+    pub fn replace(&self, store: &Store, content: Content<'_>) -> Result<()> {
         let time = Some(self.facts.modified_at());
-        self.replace_at(store, bytes, time)
+        self.replace_at(store, content, time)
     }
 
     /// Puts bytes in its place that say something new.
-    pub fn replace_by_newer(&self, store: &Store, bytes: &[u8]) -> Result<()> {
-        self.replace_at(store, bytes, None)
+    pub fn replace_by_newer(&self, store: &Store, content: Content<'_>) -> Result<()> {
+        self.replace_at(store, content, None)
     }
 
-    fn replace_at(&self, store: &Store, bytes: &[u8], time: Option<SystemTime>) -> Result<()> {
+    fn replace_at(&self, store: &Store, content: Content<'_>, time: Option<SystemTime>) -> Result<()> {
         if let Some(id) = self.name.strip_suffix(".jsonl") {
             store.forget_view(id);
             store.forget_overviews();
         }
         let old = (&self.file, &self.facts);
-        rewrite::replace_log(self.sessions, &self.name, old, bytes, time, store.lock_timeout)
+        rewrite::replace_log(self.sessions, &self.name, old, content, time, store.lock_timeout)
     }
 
     /// Takes away the new files that dead processes have left of this log, and of its file in another folder.
@@ -72,39 +145,37 @@ impl<'s> Held<'s> {
     }
 
     /// Whether a line begins with these bytes.
-    pub fn has_beginning(&self, bytes: &[u8]) -> bool {
-        let mut lines = self.bytes.split_inclusive(|byte| *byte == b'\n');
-        bytes.is_empty() || lines.any(|line| line.starts_with(bytes))
+    pub fn has_beginning(&self, bytes: &[u8]) -> Result<bool> {
+        let failed = |error| Error::io(self.shown(), error);
+        let mut lines = Lines::new(Vec::new(), self.reader().map_err(failed)?);
+        let mut found = bytes.is_empty();
+        while !found && let Some((line, _)) = lines.next_line().map_err(failed)? {
+            found = line.starts_with(bytes);
+        }
+        Ok(found)
     }
 
-    fn refuse(&self, line: u64, offset: usize, what: &str) -> Error {
-        let place = Place {
-            line,
-            offset: offset as u64,
-        };
+    fn refuse(&self, place: Place, what: &str) -> Error {
         Error::new(Kind::Data, format!("{what}; nothing was changed"))
-            .at(self.sessions.shown(&self.name), place)
+            .at(self.shown(), place)
             .hint("repair it with: convo fsck --repair")
     }
 
-    /// Its lines without their checksums, and where each stands. A damaged log is refused: writing it anew would
-    /// make the damage look right.
-    pub fn lines(&self) -> Result<(Session, Vec<Range<usize>>)> {
-        let (mut session, mut ranges) = (Session::default(), Vec::new());
-        let (mut chain, mut bare, mut start) = (Chain::default(), Vec::new(), 0);
-        for line in self.bytes.split_inclusive(|byte| *byte == b'\n') {
-            let number = ranges.len() as u64 + 1;
+    /// Its lines without their checksums, and where each stands; `session` is empty. A damaged log is refused: writing it
+    /// anew would make the damage look right.
+    pub fn lines(&self, mut session: Session) -> Result<(Session, Vec<Stored>)> {
+        let failed = |error| Error::io(self.shown(), error);
+        let mut stored = Vec::new();
+        let (mut chain, mut bare) = (Chain::default(), Vec::new());
+        let mut lines = Lines::new(Vec::new(), self.reader().map_err(failed)?);
+        while let Some((line, place)) = lines.next_line().map_err(failed)? {
             if chain.verify(line) == Verdict::Broken {
-                return Err(self.refuse(number, start, "the checksum does not match"));
+                return Err(self.refuse(place, "the checksum does not match"));
             }
             if !line.ends_with(b"\n") {
-                return Err(self.refuse(number, start, "the last line is truncated"));
+                return Err(self.refuse(place, "the last line is truncated"));
             }
             let stripped = log::strip_into(line, &mut bare);
-            let place = Place {
-                line: number,
-                offset: start as u64,
-            };
             let record = Record::parse(if stripped { &bare } else { line }, place);
             if let Line::Event(event) = &record.kind
                 && event.is_header()
@@ -112,10 +183,13 @@ impl<'s> Held<'s> {
                 let mut report = Report::default();
                 native::check(&record, &mut report)?;
             }
-            session.push(&record);
-            ranges.push(start..start + line.len());
-            start += line.len();
+            session.push_reduced(&record);
+            stored.push(Stored {
+                start: place.offset,
+                length: line.len(),
+                sum: crc32c::crc32c(line),
+            });
         }
-        Ok((session, ranges))
+        Ok((session, stored))
     }
 }

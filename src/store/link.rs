@@ -232,12 +232,12 @@ impl Store {
     /// or, since the link was taken back, this one again. Of a run that died after it wrote the event this is what is
     /// left to do.
     pub fn settle_links(&self, id: &str) -> Result<()> {
-        self.settle_links_of(id, &self.load(id, &mut Report::default())?)
+        self.settle_links_of(id, &self.load_events(id, &mut Report::default())?)
     }
 
     /// Makes the names mean what they will mean when this event of a session is taken back, ahead of that.
     pub fn settle_links_without(&self, id: &str, event: &str) -> Result<()> {
-        let mut session = self.load(id, &mut Report::default())?;
+        let mut session = self.load_events(id, &mut Report::default())?;
         let mut line = ObjectBuilder::default();
         line.text("type", "restore").text("of", event);
         session.push_new(&line.finish());

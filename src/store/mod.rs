@@ -33,6 +33,7 @@ mod checkpoint;
 pub mod copies;
 mod counted;
 mod directory;
+mod ending;
 pub mod foreign;
 pub mod fsck;
 mod gc;
@@ -380,6 +381,17 @@ impl Store {
     /// change that is under way.
     pub fn load_with_length(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
         self.reader_of(id, Wait::Settled)?.whole(report)
+    }
+
+    /// Reads a session as [`Store::load`] does, for its events: its messages have no long values.
+    pub fn load_events(&self, id: &str, report: &mut Report) -> Result<Session> {
+        let reader = self.reader(id)?;
+        reader.into(Session::of_ids(), report).map(|(session, _)| session)
+    }
+
+    /// Reads a session as [`Store::load_with_length`] does, for its events: its messages have no long values.
+    pub fn load_events_with_length(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
+        self.reader_of(id, Wait::Settled)?.into(Session::of_ids(), report)
     }
 
     /// Begins a batch of new sessions, which are synced and named together.

@@ -1,11 +1,12 @@
 //! Bytes that were taken out of a log, kept beside it in a file of runs: a line of JSON that tells what and from
 //! where, and behind it the bytes as they were.
 
-use super::atomic;
+use super::atomic::{self, Content};
 use super::directory::Directory;
+use super::ending;
 use crate::error::{Error, Kind, Result};
 use crate::model::json::{self, ObjectBuilder};
-use crate::model::key;
+use crate::model::key::{self, Sum};
 use rustix::fs::OFlags;
 use std::io::Read;
 use std::ops::Range;
@@ -198,9 +199,27 @@ pub(super) fn read(folder: &Directory, name: &str) -> Result<Vec<u8>> {
 /// Adds runs to a file, durably, and makes it when there is none; the length that it had. Whoever calls holds the
 /// lock of the log that the file belongs to.
 pub(super) fn append(folder: &Directory, name: &str, runs: &[u8]) -> Result<u64> {
+    let shown = folder.shown(name);
+    append_of(folder, name, &mut |out| atomic::put_bytes(out, &shown, runs))
+}
+
+/// The line of a run with this content.
+pub(super) fn line_of(mut members: ObjectBuilder, length: u64, content: Content<'_>) -> Result<Vec<u8>> {
+    members.raw("bytes", length.to_string());
+    let mut line = members.finish();
+    let mut sum = Sum::default();
+    atomic::put_bytes(&mut sum, "checksum", &[&line[..], b"\n"].concat())?;
+    content(&mut sum)?;
+    line.pop();
+    line.extend_from_slice(format!(",\"sha256\":\"{}\"}}\n", sum.hex()).as_bytes());
+    Ok(line)
+}
+
+/// Adds runs to a file as [`append`] does.
+pub(super) fn append_of(folder: &Directory, name: &str, content: Content<'_>) -> Result<u64> {
     atomic::sweep(folder, &atomic::temporary_name(name));
     let Some(file) = folder.file(name, OFlags::RDWR | OFlags::APPEND)? else {
-        return match atomic::create(folder, name, runs)? {
+        return match atomic::create_of(folder, name, content)? {
             true => Ok(0),
             false => Err(Error::new(
                 Kind::Locked,
@@ -215,13 +234,12 @@ pub(super) fn append(folder: &Directory, name: &str, runs: &[u8]) -> Result<u64>
     if length > 0 {
         file.read_exact_at(&mut last, length - 1).map_err(failed)?;
     }
-    let mut bytes = Vec::with_capacity(runs.len() + 1);
-    if last != *b"\n" {
-        bytes.push(b'\n'); // a run that was cut off stays what it is
-    }
-    bytes.extend_from_slice(runs);
-    let at = atomic::write_end(&file, &shown, length, &bytes)?;
-    atomic::sync_end(&file, &shown, at, bytes.len())?;
+    ending::append(&file, &shown, length, &mut |out| {
+        if last != *b"\n" {
+            atomic::put_bytes(out, &shown, b"\n")?; // a run that was cut off remains what it is
+        }
+        content(out)
+    })?;
     Ok(length)
 }
 

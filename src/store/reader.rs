@@ -25,8 +25,12 @@ impl LogReader {
     }
 
     /// Everything that is left as one session, and the length of the log.
-    pub(super) fn whole(mut self, report: &mut Report) -> Result<(Session, u64)> {
-        let mut session = Session::default();
+    pub(super) fn whole(self, report: &mut Report) -> Result<(Session, u64)> {
+        self.into(Session::default(), report)
+    }
+
+    /// The same in a session that is empty.
+    pub(super) fn into(mut self, mut session: Session, report: &mut Report) -> Result<(Session, u64)> {
         while let Some(record) = self.next(report)? {
             session.push_read(&record);
         }

@@ -145,7 +145,8 @@ impl Store {
     /// the files that changed. A log that another program has open is [`Kind::Locked`].
     pub fn redact(&self, id: &str, redaction: &mut dyn Redaction, dry_run: bool) -> Result<Vec<Redacted>> {
         let held = Held::open(self, key::checked_id(id)?)?;
-        let (session, _) = held.lines()?;
+        let (session, _) = held.lines(Session::default())?;
+        let bytes = held.read()?;
         let shown = held.sessions.shown(&held.name);
         rewrite::refuse_writers(&held.file, &shown)
             .map_err(|error| error.hint("nothing was changed; close it first"))?;
@@ -157,14 +158,12 @@ impl Store {
             }
         }
         let others = self.beside(id, &held, dry_run)?;
-        redaction.prepare(&held.bytes);
+        redaction.prepare(&bytes);
         others.iter().for_each(|file| redaction.prepare(&file.bytes));
 
         // The log first, so that values have numbers in the order of the conversation.
         let own = format!("sessions/{}", held.name);
-        let mut log = relined_log(&held.bytes, &mut |number, line| {
-            redaction.line(&own, number, line)
-        })?;
+        let mut log = relined_log(&bytes, &mut |number, line| redaction.line(&own, number, line))?;
         let back = session_of(&log.bytes);
         if view(&back) != view(&session) {
             let what = "redaction would change which messages are visible; nothing was changed";
@@ -222,7 +221,7 @@ impl Store {
             for (file, bytes) in &planned {
                 atomic::replace(&file.folder, &file.name, bytes, self.lock_timeout)?;
             }
-            held.replace(self, &log.bytes)
+            held.replace(self, &mut |out| atomic::put_bytes(out, &shown, &log.bytes))
         };
         let unsure = |error: Error| match begun {
             true => error

@@ -1,6 +1,6 @@
 //! A file of the user's, or a log of ours, replaced as a whole or not at all.
 
-use super::atomic::{self, Temporary};
+use super::atomic::{self, Content, Temporary};
 use super::directory::{self, Directory, Facts};
 use super::lease::{self, Writers};
 use super::mark::Mark;
@@ -159,25 +159,25 @@ fn swap(
     })
 }
 
-/// Replaces a locked log of ours by these lines, owner and mode kept; `time` is that of its last change, now by default. Lines that a program which takes no lock
-/// appends meanwhile follow.
+/// Replaces a locked log of ours by these lines, owner and mode kept; `time` is that of its last change, now by default.
+/// Lines that a program which takes no lock appends meanwhile follow.
 pub(super) fn replace_log(
     directory: &Directory,
     name: &str,
     (old, facts): (&File, &Facts),
-    bytes: &[u8],
+    content: Content<'_>,
     time: Option<SystemTime>,
     timeout: Duration,
 ) -> Result<()> {
     let shown = directory.shown(name);
     let failed = |error| Error::io(&shown, error).kind(Kind::InputOutput);
-    let mut temporary = Temporary::new(
+    let temporary = Temporary::new(
         directory,
         atomic::temporary_name(name),
         directory::FILE_MODE,
         timeout,
     )?;
-    temporary.file.write_all(bytes).map_err(failed)?;
+    atomic::write(&temporary.file, &shown, content)?;
     dress(&temporary.file, facts, Path::new(&shown), false)?;
     let marked = match time {
         Some(time) => atomic::mark_older(&temporary.file, time),

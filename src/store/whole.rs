@@ -5,9 +5,10 @@ use super::held::Held;
 use super::lease::{self, Writers};
 use super::log::Pending;
 use super::tail::Tail;
-use super::{Store, rewrite};
-use crate::error::{Error, Result};
+use super::{Store, atomic, rewrite};
+use crate::error::{Error, Kind, Result};
 use crate::model::key;
+use std::io::{self, Write};
 
 impl Store {
     /// Adds lines to a session as a whole if its log still has the length that was read; tells whether it had. The log
@@ -18,7 +19,7 @@ impl Store {
         };
         rewrite::refuse_writers(&held.file, &held.sessions.shown(&held.name))
             .map_err(|error| error.hint("nothing was changed; close it first"))?;
-        held.replace(self, &with(&held, lines)?)?;
+        held.replace(self, &mut with(&held, lines)?)?;
         Ok(true)
     }
 
@@ -36,20 +37,19 @@ impl Store {
             drop(held);
             return self.append_to(id, &borrowed, length);
         }
-        held.replace_by_newer(self, &with(&held, lines)?)?;
+        held.replace_by_newer(self, &mut with(&held, lines)?)?;
         Ok(true)
     }
 
-    /// Locks a log and reads it; none when it has another length.
+    /// Locks a log; none when it has another length.
     fn hold_at(&self, id: &str, length: u64) -> Result<Option<Held<'_>>> {
         let held = Held::open(self, key::checked_id(id)?)?;
-        let same = held.facts.size == length && held.bytes.len() as u64 == length;
-        Ok(same.then_some(held))
+        Ok((held.facts.size == length).then_some(held))
     }
 }
 
-/// The bytes of a log with lines at its end.
-fn with(held: &Held<'_>, lines: &[Vec<u8>]) -> Result<Vec<u8>> {
+/// The content of a log with lines at its end.
+fn with(held: &Held<'_>, lines: &[Vec<u8>]) -> Result<impl FnMut(&mut dyn Write) -> Result<()>> {
     let mut pending = Pending::default();
     for line in lines {
         pending.push(line)?;
@@ -58,5 +58,9 @@ fn with(held: &Held<'_>, lines: &[Vec<u8>]) -> Result<Vec<u8>> {
     let tail = Tail::read(&held.file, held.facts.size).map_err(|error| Error::io(&shown, error))?;
     let mut chain = tail.chain;
     pending.close(&mut chain);
-    Ok([&held.bytes[..], pending.bytes(tail.torn)].concat())
+    Ok(move |out: &mut dyn Write| {
+        let mut reader = held.reader().map_err(|error| Error::io(&shown, error))?;
+        io::copy(&mut reader, out).map_err(|error| Error::io(&shown, error).kind(Kind::InputOutput))?;
+        atomic::put_bytes(out, &shown, pending.bytes(tail.torn))
+    })
 }

@@ -79,7 +79,7 @@ fn made(session: &Session, pieces: &[Piece]) -> Session {
     for piece in pieces {
         match piece {
             Piece::Line(index) => new.push_new(session.record(*index).body),
-            Piece::Made(body) => new.push_new(body),
+            Piece::Edited(_, body) | Piece::Made(body) => new.push_new(body),
         }
     }
     new

@@ -1,8 +1,8 @@
 //! What the archive and the quarantine keep of a session.
 
 use super::repair::QUARANTINE;
-use super::{Check, Found, Links, Stamp, Trouble, quarantined};
-use crate::error::{Kind, Place, Result};
+use super::{Check, Found, Links, Stamp, Trouble, quarantined, sound};
+use crate::error::{Error, Kind, Place, Result};
 use crate::model::json;
 use crate::store::gc::ARCHIVE;
 use crate::store::held::Held;
@@ -32,7 +32,9 @@ impl Store {
             Err(error) if error.kind == Kind::Locked => return Ok(Some(error.kind)),
             held => held?,
         };
-        packed = super::log::Seen::of(&held.bytes, id, "").links.packed;
+        let read = sound::read(&held.file, held.facts.size, id, "");
+        let (seen, _) = read.map_err(|error| Error::io(held.shown(), error))?;
+        packed = seen.links.packed;
         self.look_at_pieces(id, &packed, check, tell, Some(&held))?;
         Ok(None)
     }

@@ -4,7 +4,7 @@ use super::mend::mend;
 use super::{Found, Links, Trouble, records};
 use crate::error::{Error, Kind, Place};
 use crate::format::native::HeaderBuilder;
-use crate::model::event::VERSION;
+use crate::model::event::{Event, VERSION};
 use crate::model::json;
 use crate::model::record::{Kind as Line, Record};
 use crate::model::session::{Class, Session};
@@ -428,6 +428,11 @@ fn later_version(bytes: &[u8]) -> Option<u64> {
     }
     let record = Record::parse(&bytes[..end], Place { line: 1, offset: 0 });
     let header = record.event().filter(|event| event.is_header())?;
+    version(header).filter(|version| *version > VERSION)
+}
+
+/// The version in a header.
+pub(super) fn version(header: &Event<'_>) -> Option<u64> {
     let version = std::str::from_utf8(json::member(header.raw, "version")?).ok()?;
-    version.parse().ok().filter(|version| *version > VERSION)
+    version.parse().ok()
 }

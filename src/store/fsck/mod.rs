@@ -10,6 +10,7 @@ mod marks;
 mod mend;
 mod records;
 mod repair;
+mod sound;
 mod splits;
 
 use super::{Facts, SESSIONS, Store, atomic, log_name};
@@ -18,7 +19,6 @@ use crate::model::json::ObjectBuilder;
 use crate::model::key;
 use marks::Marks;
 use std::collections::{BTreeMap, HashSet};
-use std::io::Read;
 
 /// What can be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -346,19 +346,17 @@ impl Store {
                 let facts = Facts::of(&file).map_err(|error| Error::io(&shown, error))?;
                 self.settle_name(sessions, &facts)?;
             }
-            let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
-            let read = file.take(length).read_to_end(&mut bytes);
-            read.map_err(|error| Error::io(&shown, error))?;
-            Ok(Some(bytes))
+            let seen = sound::read(&file, length, id, &shown);
+            Ok(Some(seen.map_err(|error| Error::io(&shown, error))?.0))
         });
-        let bytes = match read {
-            Ok(Some(bytes)) => bytes,
+        let seen = match read {
+            Ok(Some(seen)) => seen,
             Ok(None) => return Ok(None),
             Err(error) if matches!(error.kind, Kind::InputOutput | Kind::Unsafe | Kind::Locked) => {
                 return Ok(Some(log::Seen::unread(id, shown, error)));
             }
             Err(error) => return Err(error),
         };
-        Ok(Some(log::Seen::of(&bytes, id, &shown)))
+        Ok(Some(seen))
     }
 }

@@ -2,8 +2,8 @@
 
 use super::log::{Mended, Moved, Seen};
 use super::mend::unwind;
-use super::{Stamp, quarantined};
-use crate::error::{Kind, Result};
+use super::{Stamp, quarantined, sound};
+use crate::error::{Error, Kind, Result};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::store::directory::Directory;
@@ -27,7 +27,8 @@ impl Store {
             held => held?,
         };
         let shown = held.sessions.shown(&held.name);
-        let mut seen = Seen::of(&held.bytes, id, &shown);
+        let read = sound::read(&held.file, held.facts.size, id, &shown);
+        let (mut seen, bytes) = read.map_err(|error| Error::io(&shown, error))?;
         let Some(mended) = seen.mended.take() else {
             return Ok(Some(seen));
         };
@@ -37,12 +38,12 @@ impl Store {
         let (_, now) = stamp("copy")?;
         let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
         let before = quarantine.facts(&held.name)?.map_or(0, |facts| facts.size);
-        let (copy, is_new) = copy_of(&held, &quarantine, id, &now)?;
-        let exchanged = mend(id, &held.bytes, mended, &copy, stamp).and_then(|(log, runs)| {
+        let (copy, is_new) = copy_of(&held, &bytes, &quarantine, id, &now)?;
+        let exchanged = mend(id, &bytes, mended, &copy, stamp).and_then(|(log, runs)| {
             if !runs.is_empty() && !is_kept(&quarantine, &held.name, &copy, &runs)? {
                 pieces::append(&quarantine, &held.name, &runs)?;
             }
-            held.replace(self, &log)
+            held.replace(self, &mut |out| atomic::put_bytes(out, &shown, &log))
         });
         exchanged.inspect_err(|error| {
             if error.kind != Kind::Unsure {
@@ -77,7 +78,13 @@ fn mend(id: &str, log: &[u8], first: Mended, copy: &str, stamp: Stamp<'_>) -> Re
 
 /// The copy of the log as it is, a second name of the same file, and whether it was made now: a repair that was cut
 /// off may have left it.
-fn copy_of(held: &Held<'_>, quarantine: &Directory, id: &str, now: &str) -> Result<(String, bool)> {
+fn copy_of(
+    held: &Held<'_>,
+    bytes: &[u8],
+    quarantine: &Directory,
+    id: &str,
+    now: &str,
+) -> Result<(String, bool)> {
     for name in quarantine
         .names()?
         .into_iter()
@@ -89,7 +96,7 @@ fn copy_of(held: &Held<'_>, quarantine: &Directory, id: &str, now: &str) -> Resu
         else {
             continue;
         };
-        if facts.is_same_file(&held.facts) || pieces::read(quarantine, &name)? == held.bytes {
+        if facts.is_same_file(&held.facts) || pieces::read(quarantine, &name)? == bytes {
             atomic::sync_directory(quarantine)?;
             return Ok((name, false));
         }

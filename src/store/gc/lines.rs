@@ -1,15 +1,30 @@
 //! Which lines a gc takes, and how they come back between those that stayed.
 
-use super::Thin;
+use super::{Thin, known_by};
 use crate::error::Result;
 use crate::model::json::{self, ObjectBuilder};
+use crate::model::record::Record;
+use crate::model::reduced;
 use crate::model::session::{Class, Piece, Session};
 use crate::model::time::seconds;
+use crate::store::held::{Held, Stored};
 use crate::store::log::{self, Chain, Pending};
-use crate::store::pieces;
+use crate::store::{atomic, pieces};
+use std::io::Write;
 
 /// How the line of a run in the archive begins.
 pub(super) const BEGIN: &[u8] = b"{\"type\":\"archive\",";
+
+/// Bytes of a log that are written at once.
+const BLOCK: usize = 256 * 1024;
+
+/// A log of which lines are taken.
+#[derive(Clone, Copy)]
+pub(super) struct Old<'h> {
+    pub held: &'h Held<'h>,
+    pub session: &'h Session,
+    pub lines: &'h [Stored],
+}
 
 /// Line numbers from 1 as ranges of first and last, in JSON.
 fn spans(lines: impl Iterator<Item = usize>) -> String {
@@ -59,10 +74,10 @@ impl Thinned {
                     stays[index] = true;
                     Piece::Line(index)
                 }
-                Piece::Line(index) => Piece::Made(session.record(index).body.to_vec()),
+                Piece::Line(index) => Piece::Edited(index, session.record(index).body.to_vec()),
                 made => made,
             });
-            if let Some(Piece::Made(_)) = pieces.last() {
+            if !matches!(pieces.last(), Some(Piece::Line(_))) {
                 made.push(pieces.len() - 1);
             }
         }
@@ -70,21 +85,60 @@ impl Thinned {
         Thinned { pieces, taken, made }
     }
 
-    /// The new log and its number of lines.
-    pub fn log(
-        &self,
-        session: &Session,
-        options: &Thin<'_>,
-        bytes: usize,
-        destroyed: &[String],
-    ) -> Result<(Vec<u8>, u64)> {
-        let mut pending = Pending::default();
+    /// Number of lines of the new log.
+    pub fn lines(&self) -> u64 {
+        self.pieces.len() as u64 + 1
+    }
+
+    /// Writes the lines that are taken, as they are stored.
+    pub fn write_taken(&self, old: &Old<'_>, out: &mut dyn Write) -> Result<()> {
+        let mut again = old.held.again();
+        for index in &self.taken {
+            let line = again.line(&old.lines[*index])?;
+            atomic::put_bytes(out, "archive", line)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of the lines that are taken.
+    pub fn bytes(&self, old: &Old<'_>) -> u64 {
+        let lines = self.taken.iter().map(|index| old.lines[*index].length as u64);
+        lines.sum()
+    }
+
+    /// Writes the new log, at its end the event that reports the change; its number of bytes.
+    pub fn write_log(&self, old: &Old<'_>, event: &[u8], out: &mut dyn Write) -> Result<u64> {
+        let shown = old.held.shown();
+        let mut again = old.held.again();
+        let (mut pending, mut chain, mut written) = (Pending::default(), Chain::default(), 0);
+        let mut put = |pending: &mut Pending| {
+            pending.close(&mut chain);
+            written += pending.size() as u64;
+            let done = atomic::put_bytes(out, &shown, pending.bytes(false));
+            pending.clear();
+            done
+        };
         for piece in &self.pieces {
             match piece {
-                Piece::Line(index) => pending.push(session.full(*index))?,
+                Piece::Line(index) => pending.push(&log::strip(again.line(&old.lines[*index])?))?,
+                Piece::Edited(index, body) => {
+                    let line = log::strip(again.line(&old.lines[*index])?);
+                    let line = Record::parse(&line, old.session.place(*index)).body;
+                    pending.push(&reduced::expand(body, line))?;
+                }
                 Piece::Made(body) => pending.push(body)?,
             }
+            if pending.size() >= BLOCK {
+                put(&mut pending)?;
+            }
         }
+        pending.push(event)?;
+        put(&mut pending)?;
+        Ok(written)
+    }
+
+    /// The event that reports the change.
+    pub fn event(&self, options: &Thin<'_>, bytes: u64, destroyed: &[String]) -> Vec<u8> {
         let mut event = ObjectBuilder::default();
         event
             .text("type", "gc")
@@ -96,13 +150,12 @@ impl Thinned {
         if !destroyed.is_empty() {
             event.raw("destroyed", serde_json::json!(destroyed).to_string());
         }
-        pending.push(&event.finish())?;
-        pending.close(&mut Chain::default());
-        Ok((pending.bytes(false).to_vec(), pending.len() as u64))
+        event.finish()
     }
 
-    /// What the archive gets.
-    pub fn run(&self, options: &Thin<'_>, session: &Session, log: &str, taken: &[u8]) -> Vec<u8> {
+    /// The line of the run that the archive gets.
+    pub fn run(&self, old: &Old<'_>, options: &Thin<'_>) -> Result<Vec<u8>> {
+        let session = old.session;
         // When the last of it left the view.
         let at = |index: &usize| json::member(session.record(*index).body, "at").and_then(json::text);
         let events = self
@@ -115,12 +168,12 @@ impl Thinned {
             .text("type", "archive")
             .text("id", options.event)
             .text("at", options.at)
-            .text("log", log)
+            .text("log", &known_by(session))
             .text("left", left.as_deref().unwrap_or(options.at))
             .raw("of", session.len().to_string())
             .raw("taken", spans(self.taken.iter().copied()))
             .raw("made", spans(self.made.iter().copied()));
-        pieces::run(members, taken)
+        pieces::line_of(members, self.bytes(old), &mut |out| self.write_taken(old, out))
     }
 }
 

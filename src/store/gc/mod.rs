@@ -6,6 +6,7 @@ use crate::error::{Error, Kind, Place, Result};
 use crate::format::report::Report;
 use crate::model::json;
 use crate::model::key;
+use crate::model::reduced;
 use crate::model::session::{Piece, Session};
 use crate::model::time::seconds;
 use crate::model::view::View;
@@ -13,10 +14,11 @@ use crate::store::directory::Directory;
 use crate::store::held::Held;
 use crate::store::log::{self, Chain, Pending};
 use crate::store::{Store, atomic, log_name, pieces, rewrite};
-use lines::{Thinned, rejoined};
+use lines::{Old, Thinned, rejoined};
 use pieces::Run;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::io::Write;
 use std::ops::Range;
 
 pub(super) const ARCHIVE: &str = "archive";
@@ -119,7 +121,7 @@ impl Store {
         plan: impl FnOnce(&Session) -> Result<Option<Vec<Piece>>>,
     ) -> Result<Receipt> {
         let held = Held::open(self, key::checked_id(id)?)?;
-        let (session, ranges) = held.lines()?;
+        let (session, lines) = held.lines(Session::of_digests())?;
         let archive = self.directory().inner(ARCHIVE)?;
         if !options.dry_run {
             held.sweep(archive.as_ref());
@@ -144,7 +146,7 @@ impl Store {
         let old: Vec<Range<usize>> = old.into_iter().map(|run| run.line.start..run.end).collect();
         let destroyed: usize = old.iter().map(Range::len).sum();
         let mut receipt = Receipt {
-            lines: (ranges.len() as u64, ranges.len() as u64),
+            lines: (lines.len() as u64, lines.len() as u64),
             bytes: (held.facts.size, held.facts.size),
             archive: (file.len() as u64, (file.len() - destroyed) as u64),
             taken: 0,
@@ -153,27 +155,26 @@ impl Store {
         let all = || (0..session.len()).map(Piece::Line).collect();
         if let Some(planned) = plan(&session)?.or_else(|| (!gone.is_empty()).then(all)) {
             let new = Thinned::new(&session, planned);
-            let taken: Vec<u8> = new
-                .taken
-                .iter()
-                .flat_map(|index| &held.bytes[ranges[*index].clone()])
-                .copied()
-                .collect();
-            let (log, lines) = new.log(&session, options, taken.len(), &gone)?;
-            let run = if options.discard || new.taken.is_empty() {
-                Vec::new()
-            } else {
-                new.run(options, &session, &known_by(&session), &taken)
+            let old = Old {
+                held: &held,
+                session: &session,
+                lines: &lines,
             };
-            receipt.lines.1 = lines;
-            receipt.bytes.1 = log.len() as u64;
-            receipt.archive.1 += run.len() as u64;
+            let event = new.event(options, new.bytes(&old), &gone);
+            let run = match options.discard || new.taken.is_empty() {
+                true => None,
+                false => Some(new.run(&old, options)?),
+            };
+            receipt.lines.1 = new.lines();
+            receipt.archive.1 += run.as_ref().map_or(0, |line| line.len() as u64 + new.bytes(&old));
             receipt.taken = new.taken.len() as u64;
-            if !options.dry_run {
+            if options.dry_run {
+                receipt.bytes.1 = new.write_log(&old, &event, &mut std::io::sink())?;
+            } else {
                 if !options.force {
                     rewrite::refuse_writers(&held.file, &held.sessions.shown(&held.name))?;
                 }
-                self.exchange(&held, &session, &log, &run)?;
+                receipt.bytes.1 = self.exchange(&old, &new, &event, run.as_deref())?;
             }
         }
         if let Some(folder) = archive.filter(|_| options.discard && !options.dry_run) {
@@ -188,19 +189,31 @@ impl Store {
         Ok(receipt)
     }
 
-    /// First the archive has the lines, then the log has them no more: a crash between leaves them in both.
-    fn exchange(&self, held: &Held<'_>, session: &Session, log: &[u8], run: &[u8]) -> Result<()> {
-        if run.is_empty() {
-            return held.replace(self, log);
-        }
+    /// First the archive has the lines, then the log has them no more: a crash between leaves them in both. The number of
+    /// bytes of the new log.
+    fn exchange(&self, old: &Old<'_>, new: &Thinned, event: &[u8], run: Option<&[u8]>) -> Result<u64> {
+        let (held, mut written) = (old.held, 0);
+        let mut log = |out: &mut dyn Write| {
+            written = new.write_log(old, event, out)?;
+            Ok(())
+        };
+        let Some(run) = run else {
+            held.replace(self, &mut log)?;
+            return Ok(written);
+        };
         let archive = atomic::folder(self.directory(), ARCHIVE)?;
-        self.settle_archive(held, session, &archive)?;
-        let before = pieces::append(&archive, &held.name, run)?;
-        held.replace(self, log).inspect_err(|error| {
+        self.settle_archive(held, old.session, &archive)?;
+        let shown = archive.shown(&held.name);
+        let before = pieces::append_of(&archive, &held.name, &mut |out| {
+            atomic::put_bytes(out, &shown, run)?;
+            new.write_taken(old, out)
+        })?;
+        held.replace(self, &mut log).inspect_err(|error| {
             if error.kind != Kind::Unsure {
                 let _ = pieces::cut(&archive, &held.name, before); // swept by the next one otherwise
             }
-        })
+        })?;
+        Ok(written)
     }
 
     /// Takes runs off the archive's end that the log knows nothing of, or has taken back: those of a gc or a restore
@@ -218,7 +231,7 @@ impl Store {
             let bytes = &file[run.bytes.clone()];
             let id = text(&file, &run, "id").unwrap_or_default();
             let end = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
-            if Self::needs(session, &id, &bytes[..end]) || !held.has_beginning(&bytes[end..]) {
+            if Self::needs(session, &id, &bytes[..end]) || !held.has_beginning(&bytes[end..])? {
                 break;
             }
             length = run.line.start;
@@ -245,11 +258,13 @@ impl Store {
                 .and_then(|own| own.id())
                 .is_some_and(|id| id == event)
         });
-        let mut lines: HashMap<&[u8], usize> = HashMap::new();
+        // Of a reduced line, as of the whole one.
+        let known_as = |line: &[u8]| key::digest([&*reduced::line(line)]);
+        let mut lines: HashMap<[u8; 32], usize> = HashMap::new();
         for index in 0..session.len() {
-            *lines.entry(session.full(index)).or_default() += 1;
+            *lines.entry(known_as(session.full(index))).or_default() += 1;
         }
-        let mut found = |line: &[u8]| match lines.get_mut(log::strip(line).as_ref()) {
+        let mut found = |line: &[u8]| match lines.get_mut(&known_as(&log::strip(line))) {
             Some(left) if *left > 0 => {
                 *left -= 1;
                 true
@@ -281,7 +296,7 @@ impl Store {
 
     /// Whether a session has a gc of this event that still counts.
     pub fn has_gc(&self, id: &str, event: &str) -> Result<bool> {
-        let session = self.load(id, &mut Report::default())?;
+        let session = self.load_events(id, &mut Report::default())?;
         let is_it = |index: &usize| {
             let record = session.record(*index);
             record
@@ -297,7 +312,7 @@ impl Store {
             return Ok(Vec::new());
         };
         let file = pieces::read(&archive, &log_name(key::checked_id(id)?))?;
-        let session = self.load(id, &mut Report::default())?;
+        let session = self.load_events(id, &mut Report::default())?;
         let archived = |run: &Run| {
             let bytes = &file[run.bytes.clone()];
             Some(Archived {
@@ -314,7 +329,7 @@ impl Store {
     /// before it stand in what it left; and only if the view stays what it is.
     pub fn thicken(&self, id: &str, event: &str, line: &[u8], dry_run: bool) -> Result<Archived> {
         let held = Held::open(self, key::checked_id(id)?)?;
-        let (session, _) = held.lines()?;
+        let (session, _) = held.lines(Session::default())?;
         let none = || {
             Error::new(Kind::No, format!("the archive has no data of gc {event}"))
                 .hint("gc --discard deletes messages permanently")
@@ -372,7 +387,10 @@ impl Store {
         }
         rewrite::refuse_writers(&held.file, &held.sessions.shown(&held.name))
             .map_err(|error| error.hint("nothing was changed; close it first"))?;
-        held.replace(self, pending.bytes(false))?;
+        let shown = held.shown();
+        held.replace(self, &mut |out| {
+            atomic::put_bytes(out, &shown, pending.bytes(false))
+        })?;
         let out = run.line.start..run.end;
         pieces::take(
             &archive,

@@ -1,7 +1,9 @@
 //! What leaves a log stands in the archive, and comes back to its place.
 
 use super::*;
+use crate::filter::gc;
 use crate::model::session::Piece;
+use crate::model::view::View;
 
 fn thin<'a>(event: &'a str) -> Thin<'a> {
     Thin {
@@ -273,6 +275,63 @@ fn discard_destroys_what_is_old_enough() {
     assert_eq!(store.archived("one").unwrap(), []);
     assert!(!read(&store, "one").0.contains(&gone));
     assert_eq!(kind(store.thicken("one", "g3", &restore("g3"), false)), Kind::No);
+}
+
+/// A log with long values: some messages have no id, two of them are the same.
+fn begin_long(store: &Store) {
+    let long = |text: &str| text.repeat(100);
+    let lines = [
+        header("one"),
+        format!(r#"{{"role":"user","content":"{}","id":"m1"}}"#, long("first ")).into_bytes(),
+        format!(r#"{{"role":"assistant","content":"{}"}}"#, long("same ")).into_bytes(),
+        format!(r#"{{"role":"assistant","content":"{}"}}"#, long("same ")).into_bytes(),
+        format!(
+            r#"{{ "role":"user", "content":"{}","metadata":{{"k":"{}"}},"id":"m4"}}"#,
+            long("fourth "),
+            long("v")
+        )
+        .into_bytes(),
+    ];
+    store.create_session("one", &lines).unwrap();
+    let session = store.load("one", &mut Report::default()).unwrap();
+    let second = session.id(3).unwrap();
+    let line = format!(
+        r#"{{"type":"compact","id":"c1","at":"{NOW}","strategy":"s","drop":["m1"],"edit":[{{"id":"m4","tokens":4}},{{"id":"{second}","tokens":3}}]}}"#
+    );
+    store.append("one", &[line.as_bytes()]).unwrap();
+}
+
+fn shown(store: &Store) -> Vec<Vec<u8>> {
+    let session = store.load("one", &mut Report::default()).unwrap();
+    View::replay(&session).shown(&session)
+}
+
+#[test]
+fn long_values_that_are_not_in_memory_are_in_the_new_log() {
+    let (_folder, store) = store();
+    begin_long(&store);
+    let (before, view) = (fs::read(log_path(&store, "one")).unwrap(), shown(&store));
+    // An event that names a message by its derived id.
+    assert_eq!(super::fsck::look(&store, false), []);
+    assert!(view.len() == 3 && view[1].len() > 500 && view[2].len() > 800);
+    let receipt = store
+        .thin("one", &thin("g1"), |session| gc::plan(session, None))
+        .unwrap();
+    assert_eq!((receipt.lines, receipt.taken), ((6, 5), 4));
+    assert_eq!(receipt.archive.1, archive(&store, "one").len() as u64);
+    assert_eq!(receipt.bytes.1, store.size("one").unwrap());
+    assert_eq!(shown(&store), view);
+    // After a crash between the two files the archive has what the log has too.
+    let (after, run) = (fs::read(log_path(&store, "one")).unwrap(), archive(&store, "one"));
+    fs::write(log_path(&store, "one"), &before).unwrap();
+    store
+        .thin("one", &thin("g1"), |session| gc::plan(session, None))
+        .unwrap();
+    assert_eq!(fs::read(log_path(&store, "one")).unwrap(), after);
+    assert_eq!(archive(&store, "one"), run);
+    store.thicken("one", "g1", &restore("g1"), false).unwrap();
+    assert!(fs::read(log_path(&store, "one")).unwrap().starts_with(&before));
+    assert_eq!(shown(&store), view);
 }
 
 #[test]

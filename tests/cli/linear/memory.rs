@@ -18,22 +18,28 @@ fn fits(env: &Env, kilobytes: usize, verb: &[&str], input: &str) -> bool {
     matches!(run.status, 0 | 1)
 }
 
+/// The lowest limit to which a run on this input keeps.
+fn least(env: &Env, verb: &[&str], input: &str) -> usize {
+    let (mut least, mut most) = (1 << 10, 1 << 20);
+    assert!(fits(env, most, verb, input), "{verb:?}");
+    while most - least > 1 << 10 {
+        let middle = least.midpoint(most);
+        match fits(env, middle, verb, input) {
+            true => most = middle,
+            false => least = middle,
+        }
+    }
+    most
+}
+
 /// Runs every verb on a shape with a limit on memory: so many times the input, and what the verb takes for one message.
 fn takes_at_most(times: usize, input: &str) {
     let env = Env::new();
     env.write("small.jsonl", lines(1, |_| said("m")));
     env.write("large.jsonl", input);
     let over = VERBS.iter().filter(|verb| {
-        let (mut least, mut most) = (1 << 10, 1 << 20);
-        assert!(fits(&env, most, verb, "small.jsonl"), "{verb:?}");
-        while most - least > 1 << 10 {
-            let middle = least.midpoint(most);
-            match fits(&env, middle, verb, "small.jsonl") {
-                true => most = middle,
-                false => least = middle,
-            }
-        }
-        !fits(&env, most + times * input.len() / 1024, verb, "large.jsonl")
+        let least = least(&env, verb, "small.jsonl");
+        !fits(&env, least + times * input.len() / 1024, verb, "large.jsonl")
     });
     let over: Vec<_> = over.collect();
     assert!(over.is_empty(), "more than {times} times the input: {over:?}");
@@ -73,6 +79,41 @@ fn an_ordinary_session_takes_four_times_its_memory() {
         ),
     });
     takes_at_most(4, &session);
+}
+
+/// The long values of a stored log are never in memory together.
+#[test]
+fn a_stored_log_is_read_as_a_stream() {
+    let env = Env::new();
+    let text = "the valve in the cellar is blue and it has to be closed ".repeat(100);
+    let long = |nth: usize| match nth % 2 {
+        0 => format!(r#"{{"role":"user","content":"{nth} {text}","id":"m{nth}"}}"#),
+        _ => format!(r#"{{"role":"assistant","content":"{nth} {text}"}}"#),
+    };
+    for (name, count) in [("small", 2), ("large", 6_000)] {
+        let all = lines(count, long);
+        let messages = all.split_once('\n').unwrap().1;
+        env.write("in.jsonl", messages);
+        let run = env.shell(&format!(
+            "convo -q new --alias {name} && convo append {name} --stream <in.jsonl && convo truncate {name} --keep-last 1"
+        ));
+        assert_eq!(run.status, 0, "{run}");
+    }
+    // A third of the log.
+    const ROOM: usize = 11 << 10;
+    for verb in [
+        &["fsck", "--repair", "@"][..],
+        &["gc", "--dry-run", "@"],
+        &["gc", "@"],
+        &["restore", "--list", "@"],
+        &["restore", "--dry-run", "@"],
+    ] {
+        let least = least(&env, verb, "small");
+        assert!(fits(&env, least + ROOM, verb, "large"), "{verb:?}");
+    }
+    let list = env.shell("convo restore --list large");
+    let rows = String::from_utf8_lossy(&list.stdout);
+    assert!(rows.contains("5999 lines"), "{list}");
 }
 
 #[test]

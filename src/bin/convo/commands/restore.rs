@@ -76,6 +76,7 @@ impl Run for Restore {
         let input = context.input(self.input.as_deref().unwrap_or("-"))?;
         let edit = Edit {
             full_log: self.log,
+            events_only: true,
             ..Edit::new(&self.reading, &self.changing)
         };
         let stored = edit.in_store(&input) && !edit.in_place() && !self.log;
@@ -179,7 +180,7 @@ impl Restore {
             Input::Name(name) => {
                 let store = context.store()?;
                 let mut report = Report::default();
-                let session = store.load(&store.resolve(name)?, &mut report)?;
+                let session = store.load_events(&store.resolve(name)?, &mut report)?;
                 context.output.report(name, &mut report);
                 rows.push((name.clone(), restore::events(&session)));
             }

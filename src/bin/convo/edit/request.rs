@@ -26,6 +26,8 @@ pub struct Edit<'a> {
     pub reports: bool,
     /// The plan uses only the view: the rest of a stored log need not be read.
     pub view_only: bool,
+    /// The plan uses only the events: of a stored log the long values of messages need not be kept in memory.
+    pub events_only: bool,
 }
 
 impl<'a> Edit<'a> {
@@ -41,6 +43,7 @@ impl<'a> Edit<'a> {
             custom_dry_run: false,
             reports: false,
             view_only: false,
+            events_only: false,
         }
     }
 

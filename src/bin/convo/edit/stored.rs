@@ -27,6 +27,8 @@ pub struct Stored<'a> {
     id: String,
     /// Only the records of the view are read.
     view_only: bool,
+    /// Only what the events need of the messages is read.
+    events_only: bool,
     tries: u32,
     /// Of the last reading.
     report: Report,
@@ -57,6 +59,7 @@ impl<'a> Stored<'a> {
             store,
             id,
             view_only: edit.view_only,
+            events_only: edit.events_only,
             tries: 0,
             report: Report::default(),
             length: 0,
@@ -97,9 +100,10 @@ impl Destination for Stored<'_> {
             return Ok(None);
         }
         self.report = Report::default();
-        let (session, length) = match self.view_only {
-            true => self.store.load_view(&self.id, &mut self.report)?,
-            false => self.store.load_with_length(&self.id, &mut self.report)?,
+        let (session, length) = match (self.view_only, self.events_only) {
+            (true, _) => self.store.load_view(&self.id, &mut self.report)?,
+            (_, true) => self.store.load_events_with_length(&self.id, &mut self.report)?,
+            _ => self.store.load_with_length(&self.id, &mut self.report)?,
         };
         self.length = length;
         Pick::only(self.edit.reading, &session).map_err(|error| named(error, self.name))?;
@@ -109,9 +113,9 @@ impl Destination for Stored<'_> {
 
     fn accept(&mut self, session: Session, planned: convo::Result<Plan>) -> anyhow::Result<()> {
         // An error about part of the log is final only if the complete log has it too.
-        if planned.is_err() && session.excerpt().is_some() {
+        if planned.is_err() && (session.excerpt().is_some() || session.is_reduced()) {
             self.context.chance.go_back(self.drawn);
-            self.view_only = false;
+            (self.view_only, self.events_only) = (false, false);
             return Ok(());
         }
         let is_undamaged = self.report.findings.is_empty();

@@ -32,7 +32,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
         for piece in &pieces {
             match piece {
                 Piece::Line(index) => kept.push_new(done.after.record(*index).body),
-                Piece::Made(body) => kept.push_new(body),
+                Piece::Edited(_, body) | Piece::Made(body) => kept.push_new(body),
             }
         }
         prop_assert_eq!(sent(&kept), sent(&done.after), "I8: gc");

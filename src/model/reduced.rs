@@ -1,0 +1,109 @@
+//! Messages without their long values. A session of such lines has the roles, ids and events of a log, and replays as
+//! the log does, in a small part of its memory.
+
+use super::json::{Dialect, Members};
+use super::key;
+use super::record::Record;
+use crate::error::Place;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::sync::LazyLock;
+
+/// The longest value that remains.
+const LONGEST: usize = 64;
+
+/// Members that remain: they say what a line is, and how others name it.
+const KEPT: [&str; 4] = ["role", "id", "type", "category"];
+
+/// Nobody can foresee what stands for a value, so that no log can contain it.
+static SECRET: LazyLock<[u8; 8]> = LazyLock::new(|| RandomState::new().hash_one(0_u8).to_ne_bytes());
+
+/// What stands for a value: a text, list or object, as the value is, of its SHA-256.
+fn stand_in(value: &[u8]) -> Vec<u8> {
+    let digest = key::hex(&key::digest([&SECRET[..], value])[..16]);
+    let made = match value.first() {
+        Some(b'[') => format!("[\"{digest}\"]"),
+        Some(b'{') => format!("{{\"sha256\":\"{digest}\"}}"),
+        _ => format!("\"{digest}\""),
+    };
+    made.into_bytes()
+}
+
+/// Adds a message to `out`, each long value replaced by its digest, or by an empty text.
+pub(super) fn reduce_into(message: &[u8], digests: bool, out: &mut Vec<u8>) {
+    let mut from = 0;
+    let Ok(mut members) = Members::new(message, Dialect::Strict) else {
+        return out.extend_from_slice(message);
+    };
+    while let Ok(Some(member)) = members.next() {
+        if member.value.len() > LONGEST && !KEPT.contains(&member.name().as_ref()) {
+            out.extend_from_slice(&message[from..member.end - member.value.len()]);
+            match digests {
+                true => out.extend_from_slice(&stand_in(member.value)),
+                false => out.extend_from_slice(b"\"\""),
+            }
+            from = member.end;
+        }
+    }
+    out.extend_from_slice(&message[from..]);
+}
+
+/// A line without the long values of its message.
+pub fn line(full: &[u8]) -> Cow<'_, [u8]> {
+    let record = Record::parse(full, Place { line: 0, offset: 1 });
+    if record.message().is_none() {
+        return Cow::Borrowed(full);
+    }
+    let mut out = Vec::new();
+    reduce_into(record.body, true, &mut out);
+    out.push(b'\n');
+    Cow::Owned(out)
+}
+
+/// A message with the long values of the one from which it was reduced.
+pub fn expand(reduced: &[u8], message: &[u8]) -> Vec<u8> {
+    let mut long: HashMap<Vec<u8>, &[u8]> = HashMap::new();
+    if let Ok(mut members) = Members::new(message, Dialect::Strict) {
+        while let Ok(Some(member)) = members.next() {
+            if member.value.len() > LONGEST {
+                long.insert(stand_in(member.value), member.value);
+            }
+        }
+    }
+    let (mut out, mut from) = (Vec::new(), 0);
+    if let Ok(mut members) = Members::new(reduced, Dialect::Strict) {
+        while let Ok(Some(member)) = members.next() {
+            if let Some(value) = long.get(member.value) {
+                out.extend_from_slice(&reduced[from..member.end - member.value.len()]);
+                out.extend_from_slice(value);
+                from = member.end;
+            }
+        }
+    }
+    out.extend_from_slice(&reduced[from..]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::json;
+
+    #[test]
+    fn a_message_comes_back_whatever_was_changed_of_it() {
+        let long = "x".repeat(2 * LONGEST);
+        let message = format!(
+            r#" {{ "role" : "user", "content":"{long}","id":"{long}","a\u0062":[ "{long}" ], "metadata":{{"k":"{long}"}} ,"n":1}}"#
+        );
+        let mut small = Vec::new();
+        reduce_into(message.as_bytes(), true, &mut small);
+        assert!(small.len() < message.len() - 2 * LONGEST, "{small:?}");
+        assert_eq!(expand(&small, message.as_bytes()), message.as_bytes());
+        let changes = [("n", Some(&b"2"[..])), ("metadata", None), ("more", Some(b"[]"))];
+        let edited = json::with_members(&small, &changes).unwrap();
+        let expected = json::with_members(message.as_bytes(), &changes).unwrap();
+        assert_eq!(expand(&edited, message.as_bytes()), expected);
+    }
+}

@@ -1,0 +1,60 @@
+//! Sessions without the long values of messages, for logs that do not fit into memory.
+
+use super::Session;
+use crate::model::derived::Detail;
+use crate::model::record::Record;
+use crate::model::reduced;
+
+impl Session {
+    /// An empty session for lines of this one.
+    pub fn like(&self) -> Session {
+        Session {
+            detail: match self.detail {
+                Detail::Whole => Detail::Whole,
+                Detail::Digests(_) => Detail::Digests(Box::default()),
+                Detail::Ids => Detail::Ids,
+            },
+            ..Session::default()
+        }
+    }
+
+    /// An empty session for lines without the long values of their messages: see [`reduced`]. It replays as the whole one
+    /// does, and views of it are the same if those of the whole one are.
+    pub fn of_digests() -> Session {
+        Session {
+            detail: Detail::Digests(Box::default()),
+            ..Session::default()
+        }
+    }
+
+    /// The same for events, and messages by their own ids: no ids are derived.
+    pub fn of_ids() -> Session {
+        Session {
+            detail: Detail::Ids,
+            ..Session::default()
+        }
+    }
+
+    /// Adds a line as [`Session::push`] does; to a session of reduced lines the message without its long values. The first
+    /// line remains whole.
+    pub fn push_reduced(&mut self, record: &Record<'_>) {
+        match &self.detail {
+            _ if self.is_empty() || record.message().is_none() => return self.push(record),
+            Detail::Whole => return self.push(record),
+            Detail::Digests(_) => reduced::reduce_into(record.body, true, &mut self.bytes),
+            Detail::Ids => reduced::reduce_into(record.body, false, &mut self.bytes),
+        }
+        self.bytes.push(b'\n');
+        self.end_line(record);
+    }
+
+    /// Whether messages that have no id have a derived one.
+    pub fn derives_ids(&self) -> bool {
+        !matches!(self.detail, Detail::Ids)
+    }
+
+    /// Whether messages may be without their long values.
+    pub fn is_reduced(&self) -> bool {
+        !matches!(self.detail, Detail::Whole)
+    }
+}
