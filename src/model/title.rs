@@ -55,7 +55,9 @@ const WRAPPERS: [&str; 12] = [
 ];
 
 /// Elements that programs put around commands, their output and the context of a question.
-const ELEMENTS: [&str; 23] = [
+const ELEMENTS: [&str; 25] = [
+    "session_context",
+    "hook_context",
     "state_snapshot",
     "command-name",
     "command-message",
@@ -217,6 +219,8 @@ mod tests {
             "# AGENTS.md instructions for /home/ann/shop\n\n<INSTRUCTIONS>\nUse tabs.\n</INSTRUCTIONS>",
             "<environment_context>\n  <cwd>/home/ann</cwd>\n</environment_context>",
             "<user_instructions>\nBe brief.\n</user_instructions>",
+            "<session_context>\nThis is the Gemini CLI.\n</session_context>",
+            "<hook_context>Be brief.</hook_context>",
             "Warmup",
             "/clear",
             "[Request interrupted by user for tool use]",
