@@ -424,6 +424,65 @@ fn a_session_is_archived_before_it_is_rewritten() {
 }
 
 #[test]
+fn images_are_files_before_the_session_is_rewritten() {
+    let env = homes();
+    let (large, small) = ("iVBORw0KGgo".repeat(800), "iVBORw0KGgo=");
+    let image = |data: &str| {
+        let source = json!({"type": "base64", "media_type": "image/png", "data": data});
+        json!({"type": "image", "source": source})
+    };
+    let mut lines = grown();
+    let last = "5d1f0a4e-0000-4000-8000-00000000ffff";
+    lines.push(said(
+        "user",
+        last,
+        None,
+        json!([image(&large), image(small), image(&large)]),
+    ));
+    let text = lines.concat();
+    let path = put(&env, PATH, &text, 3);
+    let folder = env.root().join("pictures/of sessions");
+    let images = ["--images", folder.to_str().unwrap()];
+    let table = slim(&env, &text, &[&images[..], &["-n", "--json"]].concat()).status(0);
+    assert!(!folder.exists());
+    let row = &table.objects()[0];
+    assert_eq!(row["bytes"], text.len() as u64, "{row}");
+    let expected = slim(&env, &text, &images).fine().out().to_string();
+    let names: Vec<_> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    let [file] = names.as_slice() else {
+        panic!("{names:?}")
+    };
+    let bytes = std::fs::read(file).unwrap();
+    assert_eq!(
+        file.file_stem().unwrap().to_str().unwrap(),
+        convo::model::key::sha256(&bytes)
+    );
+    let placeholder = format!(
+        "[image: {}, image/png, {} bytes]",
+        file.file_name().unwrap().to_str().unwrap(),
+        bytes.len()
+    );
+    assert_eq!(expected.matches(&placeholder).count(), 2);
+    assert!(expected.contains(small) && !expected.contains(&large));
+    // A file with other bytes is never overwritten, and then nothing is.
+    std::fs::write(file, "other").unwrap();
+    let arguments = [&["slim", "-i"], &images[..], &[path.to_str().unwrap()]].concat();
+    env.run(&arguments).status(73).says("has other bytes");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    std::fs::remove_dir_all(&folder).unwrap();
+    env.run(&arguments).status(0);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+    assert_eq!(std::fs::read(file).unwrap(), bytes);
+    let again = slim(&env, &expected, &images).fine();
+    assert_eq!(again.out(), expected);
+    env.run(&["slim", "--undo", path.to_str().unwrap()]).status(0);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
 fn originals_are_put_back() {
     let env = homes();
     let text = grown().concat();

@@ -1,5 +1,6 @@
 //! Sessions without what resuming does not need, line by line: a file of any size in little memory.
 
+pub mod image;
 pub mod part;
 
 pub use part::{Chosen, Part, Slimming};
@@ -8,6 +9,7 @@ use super::Format;
 use super::lines::Lines;
 use crate::error::{Error, Kind, Result};
 use crate::model::record::body_of;
+use image::Keep;
 use part::{Left, Slimmer};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -140,14 +142,36 @@ impl Slim {
         })
     }
 
-    /// Writes the slimmed file, from the same input read again.
-    pub fn write(&mut self, input: impl Read, out: &mut dyn Write) -> Result<Shares> {
+    /// Writes the slimmed file, from the same input read again. With `keep`, without images, each of which that gets before.
+    pub fn write(
+        &mut self,
+        input: impl Read,
+        out: &mut dyn Write,
+        mut keep: Option<Keep<'_>>,
+    ) -> Result<Shares> {
         let mut shares = Shares::default();
         let mut lines = Lines::new(Vec::new(), input);
         let failed = |error| Error::io("cannot read", error);
         while let Some((full, place)) = lines.next_line().map_err(failed)? {
             let body = body_of(full, place);
-            let slimmed = self.slimmer.slim(place.line, body);
+            let mut slimmed = self.slimmer.slim(place.line, body);
+            let without = match (&mut keep, &slimmed.left) {
+                (None, _) | (_, Left::Nothing) => None,
+                (Some(keep), Left::Same) => image::without(body, keep)?,
+                (Some(keep), Left::Other(line)) => image::without(line, keep)?,
+            };
+            // Bytes of images count apart from their record.
+            let mut bytes = full.len();
+            if let Some(line) = without {
+                let before = match &slimmed.left {
+                    Left::Other(line) => line.len(),
+                    _ => body.len(),
+                };
+                let saved = before.saturating_sub(line.len());
+                shares.add(image::NAME, saved, 0).loss = Some(image::LOSS);
+                bytes -= saved;
+                slimmed.left = Left::Other(line);
+            }
             let start = body.as_ptr().addr() - full.as_ptr().addr();
             let mut write = |bytes: &[u8]| {
                 out.write_all(bytes)
@@ -167,15 +191,15 @@ impl Slim {
                 Left::Nothing => 0,
             };
             let Some(part) = slimmed.part else {
-                shares.add(&slimmed.record, full.len(), left);
+                shares.add(&slimmed.record, bytes, left);
                 continue;
             };
             // The rest of a line counts with its record.
             let removed = match slimmed.record == part || left == 0 {
-                true => shares.add(part, full.len(), left),
+                true => shares.add(part, bytes, left),
                 false => {
                     shares.add(&slimmed.record, left, left);
-                    shares.add(part, full.len().saturating_sub(left), 0)
+                    shares.add(part, bytes.saturating_sub(left), 0)
                 }
             };
             removed.loss = self

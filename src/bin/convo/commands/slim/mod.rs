@@ -1,5 +1,6 @@
 //! `slim`: sessions without what resuming them does not need.
 
+mod images;
 mod replace;
 mod report;
 mod source;
@@ -13,9 +14,11 @@ use crate::writing::rewrite;
 use clap::Args;
 use convo::error::{Error, Kind, Result};
 use convo::format::Format;
+use convo::format::slim::image::{Image, Keep};
 use convo::format::slim::{self, Chosen, Shares, Slim as Slimming};
 use convo::store::Rewrite;
 use convo::store::changes::Sum;
+use images::Images;
 use report::{Report, Row};
 use source::Source;
 use std::io::Write;
@@ -36,6 +39,7 @@ use std::path::{Path, PathBuf};
   convo slim -i claude:4c2ddfdc                archive, then shrink
   convo slim -i=.bak session.jsonl             keep the original next to it
   convo slim --undo claude:4c2ddfdc            put the original back
+  convo slim -i --images ~/images codex:@last  move images to files
   convo slim --keep toolUseResult in.jsonl > out.jsonl
   convo slim -n --json *.jsonl | jq '.bytes - .left'")]
 pub struct Slim {
@@ -56,6 +60,12 @@ pub struct Slim {
     /// Keep these kinds
     #[arg(long, value_name = "KIND,...", value_delimiter = ',', help_heading = "Filter")]
     keep: Vec<String>,
+    /// Move images of 4 KiB or more to files in this directory
+    ///
+    /// Each file is named by the SHA-256 of its bytes; the session has a text with that name, the type and the size instead,
+    /// and the model is sent that text.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, help_heading = "Output")]
+    images: Option<PathBuf>,
     /// Rewrite the file; keep the original as FILE+SUFFIX, or in the archive
     #[arg(short, long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     #[arg(conflicts_with = "output", help_heading = "Output")]
@@ -66,7 +76,7 @@ pub struct Slim {
     /// Put back the originals of sessions that -i rewrote
     ///
     /// Only sessions that nobody changed since; the copies in the archive are kept. With -n, reports what would be done.
-    #[arg(long, conflicts_with_all = ["in_place", "output", "only", "keep", "from", "json"], help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["in_place", "output", "only", "keep", "from", "json", "images"], help_heading = "Output")]
     undo: bool,
     /// Rewrite a session that changed just now, or a file with other hard links
     #[arg(long, help_heading = "Output")]
@@ -135,15 +145,29 @@ struct Opened {
 }
 
 impl Opened {
+    /// Writes the result.
+    fn write(&mut self, images: &Images<'_>, out: &mut dyn Write) -> Result<Shares> {
+        let mut keep = |image: &Image| images.keep(image);
+        let keep: Option<Keep<'_>> = images.is_given().then_some(&mut keep);
+        self.slim.write(self.source.reader()?, out, keep)
+    }
+
     /// Bytes by kind, and the checksum of the result.
-    fn shares(&mut self) -> Result<(Shares, String)> {
+    fn shares(&mut self, images: &Images<'_>) -> Result<(Shares, String)> {
         let mut sum = Sum::default();
-        let shares = self.slim.write(self.source.reader()?, &mut sum)?;
+        let shares = self.write(images, &mut sum)?;
         Ok((shares, sum.hex()))
     }
 }
 
 impl Slim {
+    fn images(&self, is_written: bool) -> Images<'_> {
+        Images {
+            folder: self.images.as_deref(),
+            is_written,
+        }
+    }
+
     fn open(&self, mut source: Source, path: Option<&Path>) -> Result<Opened> {
         let format = match self.from {
             Some(format) => format,
@@ -171,7 +195,7 @@ impl Slim {
         let label = input.label();
         let measured = self
             .opened(input)
-            .and_then(|mut opened| Ok((opened.format, opened.shares()?.0)));
+            .and_then(|mut opened| Ok((opened.format, opened.shares(&self.images(false))?.0)));
         let (format, shares) = measured.map_err(|error| named(error, &label))?;
         let row = Row::new(label, format, shares);
         context
@@ -184,7 +208,7 @@ impl Slim {
     fn print(&self, context: &Context, input: &Input, out: &mut dyn Write) -> anyhow::Result<()> {
         let label = input.label();
         let mut opened = self.opened(input).map_err(|error| named(error, &label))?;
-        let shares = opened.slim.write(opened.source.reader()?, out);
+        let shares = opened.write(&self.images(true), out);
         let row = Row::new(label, opened.format, shares?);
         context.output.tell(&row.label, &format!("saved {}", row.saved()));
         Ok(())

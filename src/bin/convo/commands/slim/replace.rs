@@ -86,7 +86,8 @@ impl Slim {
         let mut opened = Source::of(again)
             .and_then(|source| self.open(source, Some(target.path)))
             .map_err(at)?;
-        let (shares, sum) = opened.shares().map_err(at)?;
+        // The images are durable before the session is rewritten.
+        let (shares, sum) = opened.shares(&self.images(true)).map_err(at)?;
         let mut row = Row::new(label.clone(), opened.format, shares);
         if row.is_small() {
             // A run that was killed may have written it and not made it durable.
@@ -106,7 +107,7 @@ impl Slim {
             ..self.rewrite(context, target.facts)
         };
         let write = |out: &mut dyn Write| {
-            opened.slim.write(opened.source.reader()?, out)?;
+            opened.write(&self.images(false), out)?;
             target.refuse_running(context, self.force)
         };
         write_atomically(target.path, write, &options).map_err(at)?;

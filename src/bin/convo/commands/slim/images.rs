@@ -1,0 +1,54 @@
+//! Images of sessions as files.
+
+use crate::context::named;
+use crate::output::path_name;
+use convo::error::{Error, Kind, Result};
+use convo::format::slim::image::Image;
+use convo::store::{Rewrite, settle_file, write_atomically};
+use std::io::Write;
+use std::path::Path;
+
+/// Where images are put.
+pub struct Images<'p> {
+    /// The directory; none if they are kept in the session.
+    pub folder: Option<&'p Path>,
+    /// Whether they are written, or only counted.
+    pub is_written: bool,
+}
+
+impl Images<'_> {
+    /// Whether there is a directory for them.
+    pub fn is_given(&self) -> bool {
+        self.folder.is_some()
+    }
+
+    /// Writes an image, unless it is there.
+    ///
+    /// # Errors
+    /// [`Kind::Exists`] if its file has other bytes.
+    pub fn keep(&self, image: &Image) -> Result<()> {
+        let Some(folder) = self.folder.filter(|_| self.is_written) else {
+            return Ok(());
+        };
+        let path = folder.join(image.file_name());
+        let at = |error| named(error, &path_name(&path));
+        match std::fs::read(&path) {
+            Ok(bytes) if bytes == image.bytes => return settle_file(&path).map_err(at),
+            Ok(_) => {
+                let error = Error::new(Kind::Exists, "has other bytes than the image of this name");
+                return Err(at(error.hint("nothing was changed; move it away first")));
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(at(Error::io("cannot read", error))),
+        }
+        std::fs::create_dir_all(folder).map_err(|error| {
+            let error = Error::io("cannot make the directory", error).kind(Kind::InputOutput);
+            named(error, &path_name(folder))
+        })?;
+        let write = |out: &mut dyn Write| {
+            let written = out.write_all(&image.bytes);
+            written.map_err(|error| Error::io("cannot write", error))
+        };
+        write_atomically(&path, write, &Rewrite::default()).map_err(at)
+    }
+}

@@ -1,0 +1,277 @@
+//! Images in the messages of a line, as the formats have them: each becomes a text that names a file.
+
+use crate::error::Result;
+use crate::format::base64;
+use crate::model::json::{self, Dialect, Elements, Fault, Members, ObjectBuilder};
+use crate::model::key;
+
+/// The name in the table of kinds.
+pub const NAME: &str = "image";
+
+/// What is given up without them.
+pub const LOSS: &str = "images; files keep them";
+
+/// Smaller images are kept, in bytes.
+const LEAST: usize = 4096;
+
+/// Members whose values are no content: arguments of calls, and what only a screen shows.
+const PASSED: [&[u8]; 4] = [b"input", b"args", b"arguments", b"toolUseResult"];
+
+/// An image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Its media type.
+    pub media_type: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl Image {
+    /// The name of its file: the SHA-256 of its bytes, and the ending of its type.
+    pub fn file_name(&self) -> String {
+        let ending = match self.media_type.as_str() {
+            "image/png" => "png",
+            "image/jpeg" => "jpg",
+            "image/gif" => "gif",
+            "image/webp" => "webp",
+            "image/svg+xml" => "svg",
+            _ => "bin",
+        };
+        format!("{}.{ending}", key::sha256(&self.bytes))
+    }
+
+    /// The text in its place.
+    fn text(&self) -> String {
+        let (name, bytes) = (self.file_name(), self.bytes.len());
+        format!("[image: {name}, {}, {bytes} bytes]", self.media_type)
+    }
+}
+
+/// Keeps an image before it is removed.
+pub type Keep<'k> = &'k mut dyn FnMut(&Image) -> Result<()>;
+
+/// The line without its images, which `keep` gets; none if it has none.
+///
+/// # Errors
+/// Those of `keep`.
+pub fn without(line: &[u8], keep: Keep<'_>) -> Result<Option<Vec<u8>>> {
+    // Most lines are too short, or have no data.
+    if line.len() < LEAST || !has_hint(line) {
+        return Ok(None);
+    }
+    let mut found = Vec::new();
+    if find(line, line, &mut found).is_err() || found.is_empty() {
+        return Ok(None);
+    }
+    let mut changed = Vec::with_capacity(line.len());
+    let mut done = 0;
+    for Found {
+        start,
+        end,
+        image,
+        shape,
+    } in found
+    {
+        keep(&image)?;
+        changed.extend_from_slice(&line[done..start]);
+        changed.extend_from_slice(&shape.part(&image.text()));
+        done = end;
+    }
+    changed.extend_from_slice(&line[done..]);
+    Ok(Some(changed))
+}
+
+fn has_hint(line: &[u8]) -> bool {
+    let has = |text: &[u8]| memchr::memmem::find(line, text).is_some();
+    has(b"base64") || has(b"inlineData") || has(b"mimeType")
+}
+
+/// How the text of an interface is written.
+#[derive(Clone, Copy)]
+enum Shape {
+    /// `{"type": NAME, "text": ...}`.
+    Typed(&'static str),
+    /// `{"text": ...}`.
+    Plain,
+}
+
+impl Shape {
+    fn part(self, text: &str) -> Vec<u8> {
+        let mut part = ObjectBuilder::default();
+        if let Shape::Typed(name) = self {
+            part.text("type", name);
+        }
+        part.text("text", text);
+        part.finish()
+    }
+}
+
+/// An image with its place in the line.
+struct Found {
+    start: usize,
+    end: usize,
+    image: Image,
+    shape: Shape,
+}
+
+/// Finds the images among the elements of the arrays in a value.
+fn find(line: &[u8], value: &[u8], found: &mut Vec<Found>) -> std::result::Result<(), Fault> {
+    match value.first() {
+        Some(b'{') => {
+            let mut members = Members::new(value, Dialect::Python)?;
+            while let Some(member) = members.next()? {
+                if !PASSED.contains(&member.key) {
+                    find(line, member.value, found)?;
+                }
+            }
+        }
+        Some(b'[') => {
+            let mut elements = Elements::new(value, Dialect::Python)?;
+            while let Some((_, element)) = elements.next()? {
+                match image(element) {
+                    Some((image, shape)) => {
+                        let start = element.as_ptr().addr() - line.as_ptr().addr();
+                        found.push(Found {
+                            start,
+                            end: start + element.len(),
+                            image,
+                            shape,
+                        });
+                    }
+                    None => find(line, element, found)?,
+                }
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The image that an element is: a block of Anthropic, an item of OpenAI, a part of Gemini, a block of pi.
+fn image(element: &[u8]) -> Option<(Image, Shape)> {
+    if element.first() != Some(&b'{') || element.len() < LEAST {
+        return None;
+    }
+    let member = |name| json::member(element, name);
+    if let Some(inline) = member("inlineData") {
+        let image = decoded(json::member(inline, "mimeType")?, json::member(inline, "data")?)?;
+        return Some((image, Shape::Plain));
+    }
+    match json::member_text(element, "type")?.as_ref() {
+        "image" => {
+            let image = match member("source") {
+                Some(source) => decoded(json::member(source, "media_type")?, json::member(source, "data")?)?,
+                None => decoded(member("mimeType")?, member("data")?)?,
+            };
+            Some((image, Shape::Typed("text")))
+        }
+        "input_image" => {
+            let address = json::text(member("image_url")?)?;
+            let (media_type, data) = address.strip_prefix("data:")?.split_once(";base64,")?;
+            Some((Image::of(media_type, data)?, Shape::Typed("input_text")))
+        }
+        _ => None,
+    }
+}
+
+fn decoded(media_type: &[u8], data: &[u8]) -> Option<Image> {
+    Image::of(&json::text(media_type)?, &json::text(data)?)
+}
+
+impl Image {
+    /// An image of a type from its data in Base64; none if it is small, or something else.
+    fn of(media_type: &str, data: &str) -> Option<Image> {
+        let (_, bytes) = base64::decode(data.as_bytes())?;
+        (media_type.starts_with("image/") && bytes.len() >= LEAST).then(|| Image {
+            media_type: media_type.to_string(),
+            bytes,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(byte: u8) -> String {
+        let style = base64::decode(b"AAAA").unwrap().0;
+        String::from_utf8(base64::encode(&[byte; 5000], &style)).unwrap()
+    }
+
+    #[test]
+    fn images_of_every_interface_become_texts_and_nothing_else_changes() {
+        let (one, two) = (data(1), data(2));
+        let name = |byte: u8| key::sha256(&[byte; 5000]);
+        for (line, expected) in [
+            (
+                format!(
+                    r#"{{"message":{{"content":[{{"type":"text","text":"a"}}, {{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{one}"}}}} ,{{"type":"tool_result","content":[{{"type":"image","source":{{"type":"base64","media_type":"image/jpeg","data":"{two}"}}}}]}}]}},"x":1.0}}"#
+                ),
+                format!(
+                    r#"{{"message":{{"content":[{{"type":"text","text":"a"}}, {{"type":"text","text":"[image: {}.png, image/png, 5000 bytes]"}} ,{{"type":"tool_result","content":[{{"type":"text","text":"[image: {}.jpg, image/jpeg, 5000 bytes]"}}]}}]}},"x":1.0}}"#,
+                    name(1),
+                    name(2)
+                ),
+            ),
+            (
+                format!(
+                    r#"{{"payload":{{"content":[{{"type":"input_image","image_url":"data:image/gif;base64,{one}"}}]}}}}"#
+                ),
+                format!(
+                    r#"{{"payload":{{"content":[{{"type":"input_text","text":"[image: {}.gif, image/gif, 5000 bytes]"}}]}}}}"#,
+                    name(1)
+                ),
+            ),
+            (
+                format!(r#"{{"content":[{{"inlineData":{{"mimeType":"image/webp","data":"{one}"}}}}]}}"#),
+                format!(
+                    r#"{{"content":[{{"text":"[image: {}.webp, image/webp, 5000 bytes]"}}]}}"#,
+                    name(1)
+                ),
+            ),
+            (
+                format!(
+                    r#"{{"message":{{"content":[{{"type":"image","data":"{one}","mimeType":"image/x-y"}}]}}}}"#
+                ),
+                format!(
+                    r#"{{"message":{{"content":[{{"type":"text","text":"[image: {}.bin, image/x-y, 5000 bytes]"}}]}}}}"#,
+                    name(1)
+                ),
+            ),
+        ] {
+            let mut kept = Vec::new();
+            let changed = without(line.as_bytes(), &mut |image| {
+                kept.push(image.bytes[0]);
+                Ok(())
+            });
+            let changed = changed.unwrap().unwrap();
+            assert_eq!(String::from_utf8(changed.clone()).unwrap(), expected);
+            assert!(kept == [1] || kept == [1, 2], "{kept:?}");
+            assert_eq!(without(&changed, &mut |_| panic!("twice")).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn what_is_no_content_is_no_image() {
+        let one = data(1);
+        let block = format!(
+            r#"{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{one}"}}}}"#
+        );
+        for line in [
+            format!(r#"{{"content":[{{"type":"tool_use","input":{{"files":[{block}]}}}}]}}"#),
+            format!(r#"{{"toolUseResult":[{block}]}}"#),
+            format!(r#"{{"content":{block}}}"#),
+            format!(
+                r#"{{"content":[{}]}}"#,
+                block.replace("image/png", "application/pdf")
+            ),
+            format!(
+                r#"{{"content":[{}]}}"#,
+                block.replace(&one, &format!("not base64 {}", "é".repeat(3000)))
+            ),
+            format!(r#"{{"content":[{block}"#),
+        ] {
+            assert_eq!(without(line.as_bytes(), &mut |_| panic!("{line}")).unwrap(), None);
+        }
+    }
+}
