@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Times convo beside its peers on the same input and prints ratios of medians: below 1 convo is the faster.
+# Times convo next to its peers on the same input and prints ratios of medians: below 1 convo is the faster; then memory.
 # Usage: benches/compare.sh [CONVO]   (default: target/release/convo). Needs cc; uses jq and sqlite3 when there.
 # MEGABYTES (200), RUNS (7) and FILES (10000) in the environment change the size.
 set -euo pipefail
@@ -109,3 +109,14 @@ pair "migrate $files files / copied unsynced" "'$convo' migrate -q '$work/legacy
 "$convo" migrate -q "$work/legacy" --store "$work/new" >/dev/null
 pair "list $files sessions / ls -l" "'$convo' list --store '$work/new'" "ls -l '$work/new/sessions'"
 pair "resolve an alias / an id" "'$convo' count telegram:5 --store '$work/new'" "'$convo' count key_telegram_3a5 --store '$work/new'"
+# The largest memory of a command that reads a stored log as a stream.
+"$convo" new -q --id long --store "$work/long" >/dev/null
+"$convo" append long --stream -q --store "$work/long" <"$work/big.jsonl"
+"$convo" truncate -q long --keep-last 100 --store "$work/long"
+for verb in "restore --list long" "fsck --repair" "gc"; do
+    python3 - "memory of $verb, $megabytes MB" "$convo" $verb --store "$work/long" <<'PY'
+import resource, subprocess, sys
+subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+print(f"{sys.argv[1]:44} {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024} MiB")
+PY
+done
