@@ -4,6 +4,7 @@ use super::finding::Finding;
 use super::options::Options;
 use super::raw::shown;
 use super::rules::{Level, Rule};
+use crate::format::{Format, native};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Role, ToolCall};
 use crate::model::session::Session;
@@ -186,7 +187,20 @@ impl Structure<'_> {
             .rev()
             .find(|item| !matches!(role(*item), Some(Role::Tool)))
             .unwrap_or(0);
-        for call in std::mem::take(&mut self.calls) {
+        let calls = std::mem::take(&mut self.calls);
+        let format = native::source_format(session).and_then(|name| Format::from_name(&name));
+        let is_usual = format.is_some_and(|format| format.form().omits_results);
+        if let [first, _, ..] = &calls[..]
+            && is_usual
+            && calls.iter().all(|call| !call.answered)
+        {
+            let what = format!(
+                "none of the {} calls has a result, as usual in this format",
+                calls.len()
+            );
+            return self.note("ST02", (first.item, first.nth), Level::Warn, what);
+        }
+        for call in calls {
             if !call.answered {
                 let most = if call.item >= end {
                     Level::Warn

@@ -97,6 +97,8 @@ pub struct Form {
     pub slims: Option<Slimming>,
     /// How its lines are known where they have ids and name the line before them.
     pub keyed: Option<Keyed>,
+    /// Whether its files usually have no results of calls.
+    pub omits_results: bool,
     /// What else is worth knowing of reading and writing it, in a few words.
     pub note: &'static str,
 }
@@ -121,6 +123,7 @@ impl Form {
         model: None,
         slims: None,
         keyed: None,
+        omits_results: false,
         note: "",
     };
 

@@ -101,4 +101,6 @@ formats! {
     Grok,
     /// ATIF: a trajectory of an agent.
     Atif,
+    /// Kimi: a log of Kimi Code, or a context or stream of Kimi CLI.
+    Kimi,
 }

@@ -56,6 +56,7 @@ mod id;
 mod indent;
 pub mod jsonl;
 mod keyed;
+mod kimi;
 mod kit;
 mod langchain;
 pub mod lines;

@@ -10,7 +10,7 @@ use super::request::interface::Interface;
 use super::sessions::{Input, SessionReader};
 use super::{
     aichat, aider, anthropic, atif, chatgpt_export, claude_ai_export, claude_code, cline, cline_roo, codex,
-    continue_ide, copilot_cli, cursor, droid, gemini, gemini_cli, goaitools, goose, grok, html, jsonl,
+    continue_ide, copilot_cli, cursor, droid, gemini, gemini_cli, goaitools, goose, grok, html, jsonl, kimi,
     langchain, markdown, native, opaque, openai_chat, openai_responses, opencode, penguiflow, penguin, pi,
     picoclaw, qwen_code, sharegpt, sts, training, vercel_ui,
 };
@@ -65,6 +65,7 @@ impl Format {
             Format::CopilotCli => &copilot_cli::FORM,
             Format::Grok => &grok::FORM,
             Format::Atif => &atif::FORM,
+            Format::Kimi => &kimi::FORM,
         }
     }
 

@@ -82,6 +82,11 @@ impl Home {
         let stem = stem(path);
         match (self.program.id, kind) {
             (_, Kind::Database) | (Id::Time, _) => None,
+            (Id::Folder(nth), kind) => {
+                let nth = if kind == Kind::Subagent { 1 } else { nth };
+                let folder = path.ancestors().nth(nth)?.file_name()?;
+                Some(folder.to_string_lossy().into_owned())
+            }
             (Id::Stem, _) | (_, Kind::Subagent) => Some(stem),
             (Id::AfterUnderscore, _) => Some(stem.rsplit('_').next().unwrap_or_default().to_string()),
             (Id::Uuid, _) => Some(

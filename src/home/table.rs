@@ -75,6 +75,8 @@ pub(super) enum Id {
     Uuid,
     /// The name of the directory.
     Directory,
+    /// The name of a directory around it, the nearest one being 1; of a subagent that of the nearest one.
+    Folder(usize),
     /// The value in the record.
     Record,
     /// The time at which the session begins: one file has many.
@@ -355,6 +357,7 @@ pub const PROGRAMS: &[Program] = &[
     },
     Program {
         name: "kimi",
+        format: Some(Format::Kimi),
         places: &[
             Place(Variable("KIMI_SHARE_DIR"), "sessions"),
             Place(Home, ".kimi/sessions"),
@@ -364,6 +367,23 @@ pub const PROGRAMS: &[Program] = &[
         sidecars: &[Beside::Session("")],
         is_wide: true,
         shared: &["kimi.json"],
+        resume: "cd {dir} && kimi --session {id}",
+        ..BLANK
+    },
+    Program {
+        name: "kimi-code",
+        format: Some(Format::Kimi),
+        places: &[
+            Place(Variable("KIMI_CODE_HOME"), "sessions"),
+            Place(Home, ".kimi-code/sessions"),
+        ],
+        layout: &[
+            (Session, "*/*/agents/main/wire.jsonl"),
+            (Subagent, "*/*/agents/*/wire.jsonl"),
+        ],
+        id: Id::Folder(3),
+        is_wide: true,
+        shared: &["session_index.jsonl", "sessions/*/*/state.json"],
         resume: "cd {dir} && kimi --session {id}",
         ..BLANK
     },
@@ -423,12 +443,7 @@ mod tests {
             assert!(!names[..nth].contains(name), "{name}");
             assert!(program(name).is_some());
         }
-        for program in PROGRAMS {
-            assert!(
-                !program.places.is_empty() && !program.layout.is_empty(),
-                "{}",
-                program.name
-            );
-        }
+        let is_found = |program: &Program| !program.places.is_empty() && !program.layout.is_empty();
+        assert!(PROGRAMS.iter().all(is_found));
     }
 }

@@ -15,6 +15,7 @@ mod droid;
 mod gemini_cli;
 mod goose;
 mod grok;
+mod kimi;
 mod langchain;
 mod markdown;
 mod opencode;

@@ -159,7 +159,7 @@ fn summary(text: String, kept: usize) -> Summary {
         text,
         kept: Some(kept),
         members: vec![("by", quoted(NAME))],
-        inserted: Vec::new(),
+        ..Summary::default()
     }
 }
 

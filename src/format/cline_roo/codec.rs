@@ -142,7 +142,7 @@ impl Codec for ClineRoo {
                     text: said(message),
                     kept: Some(nth),
                     members,
-                    inserted: Vec::new(),
+                    ..Summary::default()
                 })
             }
             Kind::Marker | Kind::Reasoning => Decoded::Passthrough,

@@ -89,7 +89,7 @@ impl Codec for Continue {
                     text,
                     kept: Some(usize::MAX),
                     members: vec![("by", quoted(NAME))],
-                    inserted: Vec::new(),
+                    ..Summary::default()
                 },
             ),
             None => Decoded::Messages(messages.collect()),

@@ -3,14 +3,14 @@
 use super::encode::events;
 use super::event::{self, data, list, member, text, time_of};
 use super::{NAME, sessions};
-use crate::format::Format;
-use crate::format::Purpose;
 use crate::format::kit::{
-    Assembly, Codec, Decoded, Edit, Editor, Edits, Layout, NewIds, SessionInfo, Source, lines_of, losses,
+    Assembly, Codec, Decoded, Edit, Editor, Edits, Layout, NewIds, SessionInfo, Sidecar, Source, lines_of,
+    losses,
 };
 use crate::format::report::{Loss, Report};
-use crate::format::request::piece::{Said, array};
+use crate::format::request::piece::{Said, array, quoted};
 use crate::format::workspace::{Member, Workspace};
+use crate::format::{Format, Input, Purpose};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
 use crate::model::time;
@@ -86,6 +86,20 @@ impl Codec for Copilot {
             branch: own.branch.or(first.branch),
             model: own.model.or(first.model),
         };
+    }
+
+    /// The name that `workspace.yaml` has for a session.
+    fn sidecar(&self, input: &Input, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
+        let mut sidecar = Sidecar::default();
+        if input.name.as_deref() == Some("events.jsonl")
+            && let Some(workspace) = neighbor("workspace.yaml")
+        {
+            let workspace = String::from_utf8_lossy(&workspace);
+            sidecar.info.title = scalar(&workspace, "name");
+            let cwd = scalar(&workspace, "cwd").map(|cwd| quoted(&cwd));
+            sidecar.info.workspace = Workspace::new(cwd.as_deref(), None, None);
+        }
+        sidecar
     }
 
     fn outline(&self, elements: &[Vec<u8>]) -> Outline {
@@ -185,6 +199,30 @@ impl Codec for Copilot {
             _ => Some(array(lines)),
         }
     }
+}
+
+/// A member of a YAML mapping that is a text on one line.
+fn scalar(yaml: &str, name: &str) -> Option<String> {
+    let mut values = yaml
+        .lines()
+        .filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    let value = values.next()?.trim();
+    let inner = |quote: char| value.strip_prefix(quote)?.strip_suffix(quote);
+    let text = match (inner('"'), inner('\'')) {
+        (Some(_), _) => json::text(value.as_bytes())?.into_owned(),
+        (_, Some(text)) => text.replace("''", "'"),
+        // Texts of several lines and values that are not texts.
+        _ if value.starts_with(['|', '>', '[', '{', '&', '*', '!']) || matches!(value, "null" | "~") => {
+            return None;
+        }
+        _ => value
+            .split(" #")
+            .next()
+            .unwrap_or_default()
+            .trim_end()
+            .to_string(),
+    };
+    Some(text).filter(|text| !text.is_empty())
 }
 
 /// What new events are made with.

@@ -221,7 +221,7 @@ fn summary(data: &[u8], begun: Option<usize>) -> Decoded {
             text,
             kept: begun,
             members: vec![("by", quoted(super::NAME))],
-            inserted: Vec::new(),
+            ..Summary::default()
         }),
         None => Decoded::Passthrough,
     }

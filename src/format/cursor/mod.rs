@@ -38,6 +38,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
+    omits_results: true,
     note: "Most transcripts contain no results of calls. Only in-place changes are written: Cursor does not resume from transcripts. Read the database of the editor with `convo sqlite`.",
     ..kit::form!(&Transcript)
 };

@@ -24,17 +24,6 @@ pub(super) static KNOWN: &[Signature] = &[
         ..Signature::BLANK
     },
     Signature {
-        name: "kimi",
-        what: "a Kimi session",
-        header: |shape| shape.says("type", "metadata") && shape.is_text("protocol_version"),
-        message: |said| {
-            let roles = ["_system_prompt", "_checkpoint", "_usage"];
-            roles.iter().any(|role| said.message.says("role", role))
-        },
-        decisive: true,
-        ..Signature::BLANK
-    },
-    Signature {
         name: "antigravity",
         what: "an Antigravity step log",
         line: |shape| shape.all(&["step_index", "source", "type", "status"]),

@@ -6,7 +6,7 @@ use super::shape::Shape;
 use super::signature::{Content, Said, Signature, is_own};
 use crate::format::{
     aichat, aider, anthropic, atif, chatgpt_export, claude_ai_export, claude_code, cline, cline_roo, codex,
-    continue_ide, copilot_cli, cursor, droid, gemini, gemini_cli, goaitools, goose, grok, langchain,
+    continue_ide, copilot_cli, cursor, droid, gemini, gemini_cli, goaitools, goose, grok, kimi, langchain,
     openai_responses, opencode, pi, qwen_code, sharegpt, sts, vercel_ui,
 };
 use crate::model::json::Dialect;
@@ -14,6 +14,7 @@ use crate::model::json::Dialect;
 /// Tested from the top.
 pub(super) static ORDER: &[&Signature] = &[
     &atif::SIGNATURE,
+    &kimi::SIGNATURE,
     &grok::SIGNATURE,
     &grok::STREAM,
     &copilot_cli::SIGNATURE,

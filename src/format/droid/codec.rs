@@ -3,12 +3,12 @@
 use super::line::{text, time_of};
 use super::{NAME, log, stream};
 use crate::error::{Error, Kind, Result};
-use crate::format::Format;
-use crate::format::kit::{Codec, Decoded, Edit, Editor, Edits, Layout, SessionInfo, Source, losses};
+use crate::format::kit::{Codec, Decoded, Edit, Editor, Edits, Layout, SessionInfo, Sidecar, Source, losses};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::piece::Said;
 use crate::format::workspace::{Member, Workspace};
+use crate::format::{Format, Input};
 use crate::format::{Purpose, content};
 use crate::model::header;
 use crate::model::json::{self, ObjectBuilder};
@@ -91,6 +91,19 @@ impl Codec for Droid {
 
     fn add_info(&self, outline: &Outline, info: &mut SessionInfo) {
         info.workspace.model = info.workspace.model.take().or_else(|| outline.model.clone());
+    }
+
+    /// The settings of a session: its model and its tokens.
+    fn sidecar(&self, input: &Input, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
+        let mut sidecar = Sidecar::default();
+        let stem = input.name.as_deref().and_then(|name| name.strip_suffix(".jsonl"));
+        if let Some(settings) = stem.and_then(|stem| neighbor(&format!("{stem}.settings.json"))) {
+            let settings = settings.trim_ascii();
+            sidecar.info.workspace = Workspace::new(None, None, json::member(settings, "model"));
+            let tokens = json::member(settings, "tokenUsage").map(|raw| json::compact(raw).0);
+            sidecar.notes.extend(tokens.map(|tokens| ("tokenUsage", tokens)));
+        }
+        sidecar
     }
 
     fn outline(&self, lines: &[Vec<u8>]) -> Outline {

@@ -63,7 +63,7 @@ fn summary(line: &[u8], nth: usize) -> Decoded {
             text: text.into_owned(),
             kept: Some(nth),
             members: vec![("by", quoted(NAME))],
-            inserted: Vec::new(),
+            ..Summary::default()
         }),
         None => Decoded::Passthrough,
     }

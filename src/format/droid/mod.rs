@@ -39,7 +39,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "Only in-place changes are written. The settings file next to a session is not read.",
+    note: "Only in-place changes are written. The settings file next to a session is read but not written; its totals of tokens are in the header.",
     ..kit::form!(&LOG)
 };
 

@@ -71,7 +71,7 @@ impl Codec for Goose {
                 text,
                 kept: None,
                 members: vec![("as", b"\"user\"".to_vec()), ("here", b"true".to_vec())],
-                inserted: Vec::new(),
+                ..Summary::default()
             }),
             None => Decoded::Messages(decode::messages(&element)),
         }

@@ -12,6 +12,7 @@ use crate::format::request::piece::Said;
 use crate::format::workspace::Member;
 use crate::format::{Format, Input};
 use crate::model::json::{self, Dialect};
+use std::collections::HashSet;
 
 /// A format whose sessions are lists of elements.
 pub trait Codec: Sized + Sync + 'static {
@@ -222,6 +223,8 @@ pub struct Summary {
     pub text: String,
     /// The first element that it does not cover; none for a summary that covers nothing.
     pub kept: Option<usize>,
+    /// Elements before it that it does not cover either; none if it covers all.
+    pub spared: Option<HashSet<usize>>,
     /// Further members of its event.
     pub members: Vec<(&'static str, Vec<u8>)>,
     /// The messages that the model receives after it. Without a text, these are all that stands for what it covers.

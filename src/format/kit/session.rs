@@ -309,10 +309,12 @@ impl<C: Codec> Building<'_, C> {
         let id = format!("evt_{}", &key::sha256(name.as_bytes())[..16]);
         let kept = summary.kept.unwrap_or(0);
         let covered = &self.first[..self.first.partition_point(|(at, _)| *at < kept)];
+        let is_spared = |at: &usize| summary.spared.as_ref().is_some_and(|spared| spared.contains(at));
         let ends = covered.first().zip(covered.last());
         let covers = ends.map(|((_, first), (_, last))| array([quoted(first), quoted(last)]));
         let mut event = ObjectBuilder::default();
-        if summary.inserted.is_empty() && self.inserted.is_empty() && !summary.text.is_empty() {
+        let is_plain = summary.inserted.is_empty() && summary.spared.is_none();
+        if is_plain && self.inserted.is_empty() && !summary.text.is_empty() {
             event
                 .text("type", "summary")
                 .text("id", &id)
@@ -325,11 +327,12 @@ impl<C: Codec> Building<'_, C> {
             let mut content = ObjectBuilder::default();
             content.text("content", &summary.text);
             let has_rules = covered.iter().any(|(_, id)| self.rules.contains(id));
-            let covers: Vec<Vec<u8>> = match has_rules {
+            let covers: Vec<Vec<u8>> = match has_rules || summary.spared.is_some() {
                 false => covers.into_iter().collect(),
-                // The rules of a session are not covered.
+                // The rules of a session, and what is spared, are not covered.
                 true => {
-                    let others = covered.iter().filter(|(_, id)| !self.rules.contains(id));
+                    let others =
+                        { covered.iter() }.filter(|(at, id)| !self.rules.contains(id) && !is_spared(at));
                     others.map(|(_, id)| quoted(id)).collect()
                 }
             };

@@ -66,7 +66,7 @@ impl Codec for Opencode {
                     text: element.said(),
                     kept: Some(kept),
                     members,
-                    inserted: Vec::new(),
+                    ..Summary::default()
                 })
             }
         }

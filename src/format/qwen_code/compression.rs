@@ -31,6 +31,7 @@ pub fn decode(record: &[u8], nth: usize) -> Decoded {
             .iter()
             .flat_map(|content| of_content(content, &mut calls))
             .collect(),
+        ..Summary::default()
     })
 }
 

@@ -34,6 +34,8 @@ impl Figures {
                 "promptTokenCount",
                 "promptTokens",
                 "inputTokens",
+                "inputOther",
+                "input_other",
                 "input",
             ],
         )?;
@@ -45,7 +47,16 @@ impl Figures {
             "outputTokens",
             "output",
         ];
-        let read = number(usage, &["cache_read_input_tokens", "cacheRead"]).or(number(cache, &["read"]));
+        let read = number(
+            usage,
+            &[
+                "cache_read_input_tokens",
+                "cacheRead",
+                "inputCacheRead",
+                "input_cache_read",
+            ],
+        )
+        .or(number(cache, &["read"]));
         let within = [
             "cached_input_tokens",
             "cachedContentTokenCount",
@@ -57,7 +68,15 @@ impl Figures {
             .or(number(inner("input_tokens_details"), &["cached_tokens"]))
             .or(number(inner("input_token_details"), &["cache_read"]))
             .filter(|_| read.is_none());
-        let written = number(usage, &["cache_creation_input_tokens", "cacheWrite"]);
+        let written = number(
+            usage,
+            &[
+                "cache_creation_input_tokens",
+                "cacheWrite",
+                "inputCacheCreation",
+                "input_cache_creation",
+            ],
+        );
         let written_within = number(usage, &["cacheWriteTokens"])
             .or(number(inner("input_token_details"), &["cache_creation"]))
             .or(number(inner("extra"), &["cache_creation_input_tokens"]));

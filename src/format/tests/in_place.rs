@@ -13,12 +13,14 @@ use std::sync::Arc;
 
 /// Formats and the names of files that are compared by their view after the record stream: what is written of a session
 /// is not line by line what was read.
-const BY_VIEW: [(Format, &str); 4] = [
+const BY_VIEW: [(Format, &str); 5] = [
     (Format::Aichat, ""),
     // Cline lists the messages that it omits in another file.
     (Format::ClineRoo, "cline-range"),
     // The operations of a log are written as the messages that are left.
     (Format::GeminiCli, ""),
+    // The lines of a step are written together.
+    (Format::Kimi, ""),
     // Two records on one line are written as two lines.
     (Format::QwenCode, "000000000005"),
 ];

@@ -9,18 +9,6 @@ pub const KNOWN: &[(&str, &str)] = &[
 "#,
     ),
     (
-        "kimi",
-        "{\"type\":\"metadata\",\"protocol_version\":\"1.4\"}\n{\"type\":\"turn.prompt\",\"input\":[]}\n",
-    ),
-    (
-        "kimi",
-        r#"{"role":"_system_prompt","content":"You dig."}
-{"role":"user","content":"Dig."}
-{"role":"assistant","content":"","tool_calls":[{"id":"c","type":"function","function":{"name":"dig","arguments":"{}"}}]}
-{"role":"tool","tool_call_id":"c","content":"Done."}
-"#,
-    ),
-    (
         "antigravity",
         r#"{"step_index":0,"source":"USER_EXPLICIT","type":"USER_INPUT","status":"DONE","content":"Dig."}
 {"step_index":1,"source":"MODEL","type":"PLANNER_RESPONSE","status":"DONE","tool_calls":[{"name":"dig","args":{}}]}

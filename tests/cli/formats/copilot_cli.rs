@@ -42,10 +42,21 @@ fn sessions_from_elsewhere_are_refused() {
 fn a_session_in_its_home_has_a_name() {
     let env = Env::new();
     put(&env, ".copilot/session-state/s1-0001/events.jsonl", FILE, 1);
+    let workspace = "id: s1-0001\ncwd: /elsewhere\nname: \"Wind \\u0026 tide\"\n";
+    put(
+        &env,
+        ".copilot/session-state/s1-0001/workspace.yaml",
+        workspace,
+        1,
+    );
     let rows = env.run(&["list", "--agents", "--json"]).fine().objects();
     assert_eq!(
-        (&rows[0]["name"], &rows[0]["project"]),
-        (&"copilot-cli:s1-0001".into(), &"/kites".into())
+        (&rows[0]["name"], &rows[0]["project"], &rows[0]["title"]),
+        (
+            &"copilot-cli:s1-0001".into(),
+            &"/kites".into(),
+            &"Wind & tide".into()
+        )
     );
     env.run(&["search", "-c", "tide"]).fine();
     let shown = env.run(&["show", "copilot:@last"]).fine();

@@ -38,3 +38,13 @@ fn sessions_from_elsewhere_are_refused() {
         .status(2)
         .says("Cursor does not resume sessions from transcripts");
 }
+
+#[test]
+fn calls_without_results_are_reported_once() {
+    let env = Env::new();
+    env.write("chat.jsonl", format!("{FILE}{FILE}"));
+    let run = env.run(&["check", "chat.jsonl"]);
+    let reported = run.out().lines().filter(|line| line.contains("ST02")).count();
+    assert_eq!(reported, 1, "{run}");
+    assert!(run.out().contains("none of the 2 calls has a result"), "{run}");
+}

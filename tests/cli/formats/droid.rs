@@ -35,3 +35,18 @@ fn sessions_from_elsewhere_are_refused() {
         .status(2)
         .says("it is not documented what Droid requires");
 }
+
+#[test]
+fn the_settings_next_to_a_session_are_read() {
+    let env = Env::new();
+    env.write("d1.jsonl", FILE);
+    let settings = r#"{"model": "custom:elm", "tokenUsage": {"inputTokens": 6743}}"#;
+    env.write("d1.settings.json", settings);
+    let run = env.run(&["cat", "--to", "native", "d1.jsonl"]).fine();
+    let metadata = &run.objects()[0]["metadata"];
+    assert_eq!(metadata["model"], "custom:elm");
+    assert_eq!(metadata["droid"]["tokenUsage"]["inputTokens"], 6743);
+    env.run(&["truncate", "--keep-last", "1", "-i", "d1.jsonl"])
+        .status(0);
+    assert_eq!(env.read("d1.settings.json"), settings);
+}

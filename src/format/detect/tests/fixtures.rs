@@ -82,7 +82,8 @@ const NAMELESS: [&str; 3] = [
 ];
 
 /// What lies beside sessions of formats that are read, and is none.
-const BESIDE: [&str; 6] = [
+const BESIDE: [&str; 7] = [
+    "/state.json",
     "/summary.json",
     "_rruoq.json",
     "logs.json",

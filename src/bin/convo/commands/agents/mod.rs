@@ -31,7 +31,7 @@ use std::time::Duration;
   convo list --agents --program claude,codex    the sessions themselves
 
 Programs: claude-code, codex, gemini-cli, opencode, goose, pi, cline, roo-code, continue, aider, aichat, llm,
-copilot-cli, cursor, qwen-code, grok, droid, kimi, openclaw. Sessions of the last two are counted but not read.")]
+copilot-cli, cursor, qwen-code, grok, kimi, kimi-code, droid, openclaw. Sessions of the last one are counted but not read.")]
 pub struct Agents {
     /// List only these programs, e.g. claude-code,codex
     #[arg(

@@ -1,0 +1,257 @@
+//! Logs, contexts and streams, as the kit reads and writes them: an element for the lines of a message.
+
+use super::log::Outline;
+use super::{NAME, context, line, log, sidecar, stream};
+use crate::format::kit::{
+    Assembly, Codec, Decoded, Draft, Edit, Editor, Edits, Layout, NewIds, SessionInfo, Sidecar, Source,
+    lines_of, losses,
+};
+use crate::format::report::{Loss, Report};
+use crate::format::request::piece::{Said, array, quoted};
+use crate::format::workspace::{Member, Workspace};
+use crate::format::{Format, Input, Purpose};
+use crate::model::json::{self, Dialect};
+use crate::model::session::Session;
+use crate::model::time;
+use crate::model::view::View;
+use std::collections::HashSet;
+
+/// Sessions of Kimi.
+pub struct Kimi(Variant);
+
+/// What a file is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Variant {
+    /// A log of Kimi Code.
+    Log,
+    /// A context of Kimi CLI.
+    Context,
+    /// A display stream of Kimi CLI.
+    Stream,
+}
+
+/// The log of a session.
+pub static LOG: Kimi = Kimi(Variant::Log);
+
+impl Codec for Kimi {
+    const FORMAT: Format = Format::Kimi;
+    const NAME: &'static str = NAME;
+    const WHAT: &'static str = "a Kimi session";
+    const LIST: &'static str = "messages";
+    const LINES: bool = true;
+    const LAYOUT: Layout = Layout::Lines;
+    const HAS_TITLE: bool = false;
+    const PLACED: &'static [Member] = &[Member::Directory, Member::Model];
+    const VARIANTS: &'static [Kimi] = &[Kimi(Variant::Log), Kimi(Variant::Context), Kimi(Variant::Stream)];
+    type Outline = Outline;
+
+    fn variant(&self) -> &'static str {
+        match self.0 {
+            Variant::Log => "log",
+            Variant::Context => "context",
+            Variant::Stream => "stream",
+        }
+    }
+
+    fn has_variant(&self, element: &[u8]) -> bool {
+        let line = lines_of(element)[0];
+        let variant = match (json::member(line, "role"), stream::event(line)) {
+            (Some(_), _) => Variant::Context,
+            (None, Some(_)) => Variant::Stream,
+            (None, None) => Variant::Log,
+        };
+        variant == self.0
+    }
+
+    fn begins(&self, line: &[u8]) -> bool {
+        json::member(line, "type") == Some(b"\"metadata\"")
+            && json::member(line, "protocol_version").is_some()
+    }
+
+    fn is_line(&self, line: &[u8]) -> bool {
+        let names = ["type", "role", "timestamp"];
+        names.iter().any(|name| json::member(line, name).is_some())
+    }
+
+    fn assemble(&self, lines: &[&[u8]]) -> Option<Assembly> {
+        match stream::is_stream(lines) {
+            true => Some(stream::assemble(lines)),
+            false => Some(log::assemble(lines)),
+        }
+    }
+
+    fn info(&self, about: &[u8]) -> SessionInfo {
+        let digits = json::member(about, "created_at").and_then(|raw| std::str::from_utf8(raw).ok());
+        SessionInfo {
+            created: digits.and_then(|digits| time::from_milliseconds(digits.parse().ok()?)),
+            ..SessionInfo::default()
+        }
+    }
+
+    fn add_info(&self, outline: &Outline, info: &mut SessionInfo) {
+        info.workspace = Workspace::new(outline.cwd.as_deref(), None, outline.model.as_deref());
+    }
+
+    fn sidecar(&self, input: &Input, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
+        sidecar::read(input.name.as_deref(), neighbor)
+    }
+
+    fn complete(&self, sidecar: &Sidecar, _: &[u8], messages: &mut [Draft]) {
+        let [draft] = messages else { return };
+        let draft = &mut draft.message;
+        let id = |raw: &[u8]| json::text(raw).map(String::from);
+        let name = match draft.role() {
+            _ if self.0 != Variant::Context => None,
+            "tool" => draft
+                .get("tool_call_id")
+                .and_then(id)
+                .map(|id| format!("result {id}")),
+            "assistant" => {
+                let calls = draft.get("tool_calls");
+                let calls = calls.and_then(|raw| json::elements(raw, Dialect::Strict));
+                let first = calls.and_then(|calls| id(json::member(calls.first()?, "id")?));
+                first.map(|id| format!("call {id}"))
+            }
+            _ => None,
+        };
+        if let Some(time) = name.and_then(|name| sidecar.times.get(&name)) {
+            draft.raw("timestamp", quoted(time));
+        }
+    }
+
+    fn outline(&self, elements: &[Vec<u8>]) -> Outline {
+        let lines: Vec<&[u8]> = elements.iter().map(|element| lines_of(element)[0]).collect();
+        Outline::of(&lines)
+    }
+
+    fn decode(&self, outline: &Outline, nth: usize, element: &[u8]) -> Decoded {
+        let lines = lines_of(element);
+        let mut decoded = match self.0 {
+            Variant::Log => log::decode(outline, nth, &lines),
+            Variant::Context => context::decode(lines[0]),
+            Variant::Stream => stream::decode(&lines),
+        };
+        if let Decoded::Messages(drafts) = &mut decoded
+            && lines.len() > 1
+        {
+            drafts[0].message.note("lines", Some(b"true".to_vec()));
+        }
+        decoded
+    }
+
+    fn fault(&self, _: &[u8]) -> Option<String> {
+        None
+    }
+
+    fn id(&self, element: &[u8]) -> Option<String> {
+        match self.0 {
+            Variant::Log => line::id(lines_of(element)[0]),
+            Variant::Context | Variant::Stream => None,
+        }
+    }
+
+    fn time(&self, element: &[u8]) -> Option<String> {
+        let first = lines_of(element)[0];
+        line::time_of(first).or_else(|| stream::time_of(first))
+    }
+
+    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+        let said = messages.first()?;
+        let mut lines = self.lines(said, report);
+        match lines.len() {
+            1 if said.noted("lines").is_none() => lines.pop(),
+            _ => Some(array(lines)),
+        }
+    }
+}
+
+impl Kimi {
+    fn lines(&self, said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+        match self.0 {
+            Variant::Log => log::encode(said, report),
+            Variant::Context => vec![context::encode(said, report)],
+            Variant::Stream => stream::encode(said, report),
+        }
+    }
+}
+
+impl Editor for Kimi {
+    type Context = NewIds;
+
+    fn context(&self, _: Option<&[u8]>, source: &Source) -> NewIds {
+        let lines = source.raws.iter().flat_map(|raw| lines_of(raw));
+        lines.filter_map(line::id).collect()
+    }
+
+    fn new_context(&self, _: &Session, _: &View) -> NewIds {
+        NewIds::default()
+    }
+
+    fn edit(&self, edits: &Edits<'_, Kimi>, ids: &mut NewIds, report: &mut Report) -> Vec<Edit> {
+        if !edits.keeps_summaries() {
+            return edits.plain(ids, report);
+        }
+        let raws = &edits.source.raws;
+        let mut list = edits.rewritten(ids, report);
+        let left: HashSet<usize> = { list.iter() }
+            .filter_map(|edit| match edit {
+                Edit::Keep(nth) | Edit::Replace(nth, _) => Some(*nth),
+                Edit::Insert(_) => None,
+            })
+            .collect();
+        let removed: HashSet<usize> = (0..raws.len()).filter(|nth| !left.contains(nth)).collect();
+        let outline = self.outline(raws);
+        for edit in &mut list {
+            if let Edit::Keep(nth) = *edit
+                && let Some(line) = log::compacted(&outline, nth, &raws[nth], &removed)
+            {
+                *edit = Edit::Replace(nth, line);
+            }
+        }
+        list
+    }
+
+    fn new_elements(
+        &self,
+        messages: &[Said<'_>],
+        _: Purpose,
+        ids: &mut NewIds,
+        report: &mut Report,
+    ) -> Vec<Vec<u8>> {
+        let mut lines = Vec::new();
+        for said in messages {
+            let id = ids.id(said.body);
+            let body =
+                json::with_members(said.body, &[("id", Some(&id))]).unwrap_or_else(|_| said.body.to_vec());
+            let own = Said { body: &body, ..*said };
+            let milliseconds = said
+                .message
+                .timestamp()
+                .and_then(|time| time::milliseconds(&time));
+            let (name, time) = match (self.0, milliseconds) {
+                (Variant::Log, Some(time)) => ("time", time.to_string()),
+                (Variant::Stream, Some(time)) => ("timestamp", format!("{}.{:03}", time / 1000, time % 1000)),
+                (Variant::Stream, None) => ("timestamp", "0".to_string()),
+                _ => ("", String::new()),
+            };
+            lines.extend(self.lines(&own, report).into_iter().map(|line| {
+                let timed =
+                    (!name.is_empty()).then(|| json::with_members(&line, &[(name, Some(time.as_bytes()))]));
+                timed.and_then(Result::ok).unwrap_or(line)
+            }));
+        }
+        lines
+    }
+
+    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+        let lost = [Loss::Id, Loss::Model, Loss::Category, Loss::Name];
+        losses::members(&said.message, said.body, &lost, &["is_error", NAME], report);
+        let is_lost = self.0 == Variant::Context;
+        for (name, loss) in [("timestamp", Loss::Timestamp), ("usage", Loss::Usage)] {
+            report.lose(
+                loss,
+                u64::from(is_lost && json::member(said.body, name).is_some()),
+            );
+        }
+    }
+}

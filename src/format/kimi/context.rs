@@ -1,0 +1,86 @@
+//! The lines of a context of Kimi CLI: messages as the interface of OpenAI has them.
+
+use super::message::{add_content, call, function_call, list, member, parts};
+use crate::format::blocks;
+use crate::format::kit::{Decoded, Draft};
+use crate::format::report::Report;
+use crate::format::request::draft;
+use crate::format::request::piece::{Said, array};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::message::Role;
+
+/// The meaning of a line.
+pub fn decode(line: &[u8]) -> Decoded {
+    match json::member_text(line, "role").as_deref() {
+        Some("_system_prompt") => message(line, "system"),
+        Some(role) if role.starts_with('_') => Decoded::Passthrough,
+        Some(role) => message(line, role),
+        None => Decoded::Unrecognized,
+    }
+}
+
+fn message(line: &[u8], role: &str) -> Decoded {
+    match draft(line, role) {
+        Some(draft) => Decoded::Messages(vec![Draft::from(draft)]),
+        None => Decoded::Unrecognized,
+    }
+}
+
+/// The message of an object with a content and calls.
+fn draft(line: &[u8], role: &str) -> Option<draft::Draft> {
+    let calls = list(member(line, "tool_calls"));
+    let mut draft = draft::Draft::new(role);
+    match member(line, "content") {
+        Some(content) => add_content(&mut draft, content, b"\"\"")?,
+        None if calls.is_empty() => return None,
+        None => drop(draft.raw("content", "null")),
+    }
+    let is_checkpoint = |content| {
+        let text = json::text(content).unwrap_or_default();
+        text.starts_with("<system>CHECKPOINT ") && blocks::is_within(content, "system")
+    };
+    if role == "user" && draft.get("content").is_some_and(is_checkpoint) {
+        draft.raw("category", "\"context\"");
+    }
+    if !calls.is_empty() {
+        let calls = calls.into_iter().map(|raw| {
+            let function = json::member(raw, "function").unwrap_or(b"{}");
+            let name = member(function, "name");
+            call(member(raw, "id"), name, member(function, "arguments"))
+        });
+        draft.raw("tool_calls", array(calls));
+    }
+    for name in ["tool_call_id", "name"] {
+        if let Some(value) = member(line, name) {
+            draft.raw(name, value);
+        }
+    }
+    Some(draft)
+}
+
+/// The line of a message.
+pub fn encode(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
+    let role = match said.message.role() {
+        Role::System | Role::Developer => "_system_prompt".into(),
+        _ => said.message.role_name(),
+    };
+    let mut line = ObjectBuilder::default();
+    line.text("role", &role);
+    match said.message.content {
+        Some(raw) if raw.starts_with(b"\"") && said.reasoning().is_empty() => drop(line.raw("content", raw)),
+        None | Some(b"null") if said.reasoning().is_empty() => drop(line.text("content", "")),
+        _ => drop(line.raw("content", array(parts(said, report)))),
+    }
+    let calls = said.calls();
+    if !calls.is_empty() {
+        let calls = calls.into_iter().map(|call| function_call(call, report));
+        line.raw("tool_calls", array(calls.collect::<Vec<_>>()));
+    }
+    if let Some(id) = said.message.tool_call_id {
+        line.raw("tool_call_id", id);
+    }
+    if let Some(name) = json::member(said.body, "name") {
+        line.raw("name", name);
+    }
+    line.finish()
+}

@@ -1,0 +1,401 @@
+//! The lines of a log of Kimi Code.
+
+use super::line::{appended, event, id, is_result, is_typed, kind, origin, prompt, step_of, time_of};
+use super::message::{add_content, call, list, member, parts, request, text, thoughts};
+use crate::format::kit::{Aside, Assembly, Decoded, Draft, Summary};
+use crate::format::report::{Loss, Report};
+use crate::format::request::contents::{Content, pieces};
+use crate::format::request::draft;
+use crate::format::request::piece::{Said, array, quoted};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::Role;
+use std::collections::{HashMap, HashSet};
+
+/// The sessions and messages of a log.
+pub fn assemble(lines: &[&[u8]]) -> Assembly {
+    let mut assembly = Assembly {
+        first: (0..lines.len()).collect(),
+        session: vec![0; lines.len()],
+        others: Vec::new(),
+    };
+    let steps: Vec<Option<String>> = lines.iter().map(|line| step_of(line)).collect();
+    let has_content = |line: &[u8]| {
+        let kind = event(line).and_then(kind);
+        matches!(kind.as_deref(), Some("content.part" | "tool.call"))
+    };
+    let content = lines.iter().zip(&steps).filter(|(line, _)| has_content(line));
+    let filled: HashSet<&str> = content.filter_map(|(_, step)| step.as_deref()).collect();
+    let mut begun: HashMap<&str, usize> = HashMap::new();
+    let mut last = None;
+    for (nth, line) in lines.iter().enumerate() {
+        match &steps[nth] {
+            Some(step) if filled.contains(step.as_str()) => {
+                let head = *begun.entry(step).or_insert(nth);
+                assembly.first[nth] = head;
+                last = Some(head);
+            }
+            // A step without content is part of the message before it.
+            Some(_) => assembly.first[nth] = last.unwrap_or(nth),
+            None if appended(line).is_some() || is_result(line) => last = Some(nth),
+            None => {}
+        }
+        if kind(line).as_deref() == Some("context.undo") {
+            undo(lines, nth, &mut assembly);
+            last = None;
+        }
+    }
+    assembly
+}
+
+/// Messages from one that the user has typed to an undo are a branch, without those that the program has added.
+fn undo(lines: &[&[u8]], marker: usize, assembly: &mut Assembly) {
+    let count = json::member(lines[marker], "count");
+    let count = count.and_then(|raw| std::str::from_utf8(raw).ok()?.parse::<usize>().ok());
+    let main: Vec<usize> = (0..marker).filter(|nth| assembly.session[*nth] == 0).collect();
+    let mut typed = main.iter().rev().filter(|nth| is_typed(lines[**nth]));
+    let Some(from) = typed.nth(count.unwrap_or(1).max(1) - 1).copied() else {
+        return;
+    };
+    let is_message = |nth: &usize| {
+        let line = lines[*nth];
+        step_of(line).is_some() || is_result(line) || appended(line).is_some()
+    };
+    let before = main.iter().rev().find(|nth| **nth < from && is_message(nth));
+    assembly.others.push(Aside {
+        kind: "branch",
+        at: before.map(|nth| id_of(lines, assembly.first[*nth])),
+        id: None,
+    });
+    let is_removed =
+        |nth: &usize| *nth >= from && is_message(nth) && origin(lines[*nth]).is_none_or(|own| own == "user");
+    for nth in main.into_iter().filter(is_removed) {
+        assembly.session[nth] = assembly.others.len();
+    }
+}
+
+/// The id of the message that begins with a line.
+fn id_of(lines: &[&[u8]], nth: usize) -> String {
+    id(lines[nth]).unwrap_or_else(|| format!("msg_{}", nth + 1))
+}
+
+/// What has to be known of all elements.
+#[derive(Default)]
+pub struct Outline {
+    /// The element of the system prompt.
+    prompt: Option<usize>,
+    /// The messages that each compaction keeps.
+    kept: HashMap<usize, HashSet<usize>>,
+    /// The directory, and the model that was used last.
+    pub cwd: Option<Vec<u8>>,
+    pub model: Option<Vec<u8>>,
+}
+
+impl Outline {
+    /// Looks at all elements, each by its first line.
+    pub fn of(lines: &[&[u8]]) -> Outline {
+        let mut outline = Outline::default();
+        // The messages that the model receives.
+        let mut live: Vec<Option<usize>> = Vec::new();
+        for (nth, line) in lines.iter().enumerate() {
+            if outline.prompt.is_none() && prompt(line).is_some() {
+                outline.prompt = Some(nth);
+            }
+            let disclosed = json::member(line, "environmentDisclosure").and_then(|raw| member(raw, "cwd"));
+            let own = member(line, "cwd").filter(|_| kind(line).as_deref() == Some("config.update"));
+            outline.cwd = own.or(disclosed).map(<[u8]>::to_vec).or(outline.cwd.take());
+            match kind(line).as_deref() {
+                Some("config.update") => {
+                    let model = member(line, "modelAlias").map(<[u8]>::to_vec);
+                    outline.model = model.or(outline.model.take());
+                }
+                Some("context.clear") => live.clear(),
+                Some("context.apply_compaction") => {
+                    let kept = kept(line, &live, lines);
+                    live = std::iter::once(None).chain(kept.iter().copied()).collect();
+                    outline.kept.insert(nth, kept.into_iter().flatten().collect());
+                }
+                _ if appended(line).is_some() || step_of(line).is_some() || is_result(line) => {
+                    live.push(Some(nth))
+                }
+                _ => {}
+            }
+        }
+        outline
+    }
+}
+
+/// The messages that a compaction keeps.
+fn kept(line: &[u8], live: &[Option<usize>], lines: &[&[u8]]) -> Vec<Option<usize>> {
+    let number = |name| {
+        let raw = json::member(line, name)?;
+        std::str::from_utf8(raw).ok()?.parse::<usize>().ok()
+    };
+    match number("keptUserMessageCount") {
+        Some(count) => {
+            let typed = live
+                .iter()
+                .filter(|nth| nth.is_some_and(|nth| is_typed(lines[nth])));
+            let typed: Vec<Option<usize>> = typed.copied().collect();
+            typed[typed.len().saturating_sub(count)..].to_vec()
+        }
+        None => {
+            let count = number("compactedCount").unwrap_or(live.len());
+            live[count.min(live.len())..].to_vec()
+        }
+    }
+}
+
+/// A compaction that keeps the same messages after these elements were removed.
+pub fn compacted(outline: &Outline, nth: usize, line: &[u8], removed: &HashSet<usize>) -> Option<Vec<u8>> {
+    let kept = outline.kept.get(&nth)?;
+    let left = kept.iter().filter(|nth| !removed.contains(nth)).count();
+    let number = |name| {
+        let raw = json::member(line, name)?;
+        std::str::from_utf8(raw).ok()?.parse::<usize>().ok()
+    };
+    let (name, count) = match (number("keptUserMessageCount"), number("compactedCount")) {
+        (Some(count), _) => ("keptUserMessageCount", (count, count.min(left))),
+        (None, Some(count)) => {
+            let before = outline.kept.keys().filter(|other| **other < nth).max();
+            let gone = removed
+                .iter()
+                .filter(|gone| **gone < nth && before.is_none_or(|before| **gone > *before));
+            let gone = gone.filter(|gone| !kept.contains(gone) && outline.prompt != Some(**gone));
+            ("compactedCount", (count, count.saturating_sub(gone.count())))
+        }
+        (None, None) => return None,
+    };
+    let (then, now) = count;
+    let now = (then != now || kept.len() != left).then(|| now.to_string())?;
+    json::with_members(line, &[(name, Some(now.as_bytes()))]).ok()
+}
+
+/// The meaning of the lines of an element.
+pub fn decode(outline: &Outline, nth: usize, lines: &[&[u8]]) -> Decoded {
+    let line = lines[0];
+    let draft = match kind(line).as_deref() {
+        Some("config.update" | "profile.bind") if outline.prompt == Some(nth) => prompt(line).map(|prompt| {
+            let mut draft = draft::Draft::new("system");
+            draft.raw("content", prompt);
+            draft
+        }),
+        Some("context.append_message") => {
+            // The summary of a compaction, which has a record of its own.
+            if origin(line).as_deref() == Some("compaction_summary") && !outline.kept.is_empty() {
+                return Decoded::Passthrough;
+            }
+            message(line)
+        }
+        Some("context.append_loop_event") => match event(line).and_then(kind).as_deref() {
+            Some("tool.result") => result(line),
+            Some(_) if step_of(line).is_some() => match step(lines) {
+                Some(None) => return Decoded::Passthrough,
+                draft => draft.flatten(),
+            },
+            Some(_) => return Decoded::Passthrough,
+            None => None,
+        },
+        Some("context.apply_compaction") => return compaction(outline, nth, line),
+        Some("context.clear") => {
+            return Decoded::Summary(Summary {
+                kept: Some(nth),
+                spared: Some(HashSet::new()),
+                ..Summary::default()
+            });
+        }
+        Some(_) => return Decoded::Passthrough,
+        None => None,
+    };
+    let Some(mut draft) = draft else {
+        return Decoded::Unrecognized;
+    };
+    if let Some(time) = time_of(line) {
+        draft.raw("timestamp", quoted(&time));
+    }
+    Decoded::Messages(vec![Draft::from(draft)])
+}
+
+fn compaction(outline: &Outline, nth: usize, line: &[u8]) -> Decoded {
+    match text(line, "summary").or_else(|| text(line, "contextSummary")) {
+        Some(text) => Decoded::Summary(Summary {
+            text,
+            kept: Some(nth),
+            spared: outline.kept.get(&nth).cloned(),
+            members: vec![("by", quoted(super::NAME))],
+            ..Summary::default()
+        }),
+        None => Decoded::Unrecognized,
+    }
+}
+
+fn message(line: &[u8]) -> Option<draft::Draft> {
+    let message = appended(line)?;
+    let role = text(message, "role")?;
+    let mut draft = draft::Draft::new(&role);
+    add_content(&mut draft, member(message, "content")?, b"\"\"")?;
+    if role == "user" && !is_typed(line) {
+        draft.raw("category", "\"context\"");
+    }
+    let calls = list(member(message, "toolCalls"));
+    if !calls.is_empty() {
+        let calls = calls.into_iter().map(|raw| {
+            let function = json::member(raw, "function").unwrap_or(raw);
+            let arguments = member(function, "arguments").or(member(function, "args"));
+            call(
+                member(raw, "id").or(member(raw, "toolCallId")),
+                member(function, "name"),
+                arguments,
+            )
+        });
+        draft.raw("tool_calls", array(calls.collect::<Vec<_>>()));
+    }
+    if let Some(id) = member(message, "toolCallId") {
+        draft.raw("tool_call_id", id);
+    }
+    let is_failed = json::member(message, "isError") == Some(b"true");
+    draft
+        .metadata("is_error", is_failed.then(|| b"true".to_vec()))
+        .note("appended", (role != "user").then(|| b"true".to_vec()));
+    Some(draft)
+}
+
+/// The message of a step; the outer none if it is not understood, the inner one if it has no content.
+fn step(lines: &[&[u8]]) -> Option<Option<draft::Draft>> {
+    let (mut parts, mut calls, mut usage) = (Vec::new(), Vec::new(), None);
+    for line in lines {
+        let Some(event) = event(line) else { continue };
+        match kind(event)?.as_ref() {
+            "content.part" => parts.push(json::member(event, "part")?),
+            "tool.call" => calls.push(call(
+                member(event, "toolCallId"),
+                member(event, "name"),
+                member(event, "args"),
+            )),
+            "step.end" => usage = member(event, "usage").or(usage),
+            _ => {}
+        }
+    }
+    if parts.is_empty() && calls.is_empty() {
+        return Some(None);
+    }
+    let mut draft = draft::Draft::new("assistant");
+    add_content(&mut draft, &array(parts), b"\"\"")?;
+    if !calls.is_empty() {
+        draft.raw("tool_calls", array(calls));
+    }
+    if let Some(usage) = usage {
+        draft.raw("usage", usage);
+    }
+    Some(Some(draft))
+}
+
+fn result(line: &[u8]) -> Option<draft::Draft> {
+    let event = event(line)?;
+    let result = json::member(event, "result")?;
+    let mut draft = draft::Draft::new("tool");
+    add_content(&mut draft, member(result, "output").unwrap_or(b"\"\""), b"\"\"")?;
+    draft.raw("tool_call_id", member(event, "toolCallId")?);
+    let is_failed = json::member(result, "isError") == Some(b"true");
+    draft.metadata("is_error", is_failed.then(|| b"true".to_vec()));
+    Some(draft)
+}
+
+/// The lines of a message, without times.
+pub fn encode(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let is_appended = said.noted("appended").is_some();
+    match said.message.role() {
+        Role::System | Role::Developer => {
+            let mut texts = Vec::new();
+            for piece in pieces(said.message.content) {
+                match piece {
+                    Content::Text(raw) => texts.extend(json::text(raw)),
+                    Content::Other(_) => report.lose(Loss::Metadata, 1),
+                }
+            }
+            let mut line = ObjectBuilder::default();
+            line.text("type", "config.update")
+                .text("systemPrompt", &texts.join("\n\n"));
+            vec![line.finish()]
+        }
+        Role::Assistant if !is_appended => steps(said, report),
+        Role::Tool if !is_appended => {
+            let mut result = ObjectBuilder::default();
+            result.raw("output", content(said, report));
+            if said.metadata("is_error") == Some(b"true") {
+                result.raw("isError", "true");
+            }
+            let mut event = ObjectBuilder::default();
+            event
+                .text("type", "tool.result")
+                .raw("toolCallId", said.message.tool_call_id.unwrap_or(b"\"\""))
+                .raw("result", result.finish());
+            vec![looped(&event.finish())]
+        }
+        _ => {
+            let mut message = ObjectBuilder::default();
+            message
+                .text("role", &said.message.role_name())
+                .raw("content", array(parts(said, report)));
+            let calls = said.calls().into_iter();
+            let calls = calls.map(|call| super::message::function_call(call, report));
+            message.raw("toolCalls", array(calls.collect::<Vec<_>>()));
+            if let Some(id) = said.message.tool_call_id {
+                message.raw("toolCallId", id);
+            }
+            let mut line = ObjectBuilder::default();
+            line.text("type", "context.append_message")
+                .raw("message", message.finish());
+            vec![line.finish()]
+        }
+    }
+}
+
+fn content(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
+    match said.message.content {
+        Some(raw) if raw.starts_with(b"\"") => raw.to_vec(),
+        _ => array(parts(said, report)),
+    }
+}
+
+fn looped(event: &[u8]) -> Vec<u8> {
+    let mut line = ObjectBuilder::default();
+    line.text("type", "context.append_loop_event").raw("event", event);
+    line.finish()
+}
+
+/// The lines of a step.
+fn steps(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let id = json::member(said.body, "id").unwrap_or(b"\"\"");
+    let mut events = Vec::new();
+    let mut event = |kind: &str, name: &str, more: &[(&str, &[u8])]| {
+        let mut event = ObjectBuilder::default();
+        event.text("type", kind).raw(name, id);
+        for (name, value) in more {
+            event.raw(name, value);
+        }
+        events.push(looped(&event.finish()));
+    };
+    event("step.begin", "uuid", &[]);
+    let is_silent = |part: &Vec<u8>| json::member(part, "text") == Some(b"\"\"");
+    let has_more = !said.calls().is_empty() || !thoughts(said, &mut Report::default()).is_empty();
+    for part in parts(said, report) {
+        if !(has_more && is_silent(&part)) {
+            event("content.part", "stepUuid", &[("part", &part)]);
+        }
+    }
+    for call in said.calls() {
+        let (id, name, arguments) = request(call, report);
+        let text = json::text(arguments).unwrap_or_default();
+        let is_value = json::value_end(text.as_bytes(), 0, Dialect::Strict) == Ok(text.len());
+        let arguments = if is_value { text.as_bytes() } else { arguments };
+        event(
+            "tool.call",
+            "stepUuid",
+            &[("toolCallId", id), ("name", name), ("args", arguments)],
+        );
+    }
+    if let Some(usage) = json::member(said.body, "usage") {
+        event("step.end", "uuid", &[("usage", usage)]);
+    }
+    events
+}

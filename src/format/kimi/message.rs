@@ -1,0 +1,124 @@
+//! Contents, reasoning and calls in the forms that all files of Kimi share.
+
+use crate::format::report::{Loss, Report};
+use crate::format::request::contents::{Content, joined, pieces};
+use crate::format::request::draft::{self, Draft};
+use crate::format::request::piece::{Said, array, quoted};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+
+/// A member that is a text, unless it is empty.
+pub fn text(object: &[u8], name: &str) -> Option<String> {
+    let text = json::member_text(object, name)?.into_owned();
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// A member that is not null.
+pub fn member<'o>(object: &'o [u8], name: &str) -> Option<&'o [u8]> {
+    json::member(object, name).filter(|raw| *raw != b"null")
+}
+
+/// The elements of a list.
+pub fn list(raw: Option<&[u8]>) -> Vec<&[u8]> {
+    raw.and_then(|raw| json::elements(raw, Dialect::Strict))
+        .unwrap_or_default()
+}
+
+/// Adds a content to a message: a text or parts, of which thoughts are reasoning. None if it is not understood.
+pub fn add_content(draft: &mut Draft, content: &[u8], silent: &[u8]) -> Option<()> {
+    if content.starts_with(b"\"") {
+        draft.raw("content", content);
+        return Some(());
+    }
+    let (mut parts, mut thoughts) = (Vec::new(), Vec::new());
+    for part in json::elements(content, Dialect::Strict)? {
+        match json::member_text(part, "type")?.as_ref() {
+            "think" => thoughts.push(thought(part)),
+            "text" => parts.push(draft::text_part(member(part, "text")?)),
+            _ => parts.push(part.to_vec()),
+        }
+    }
+    draft.raw("content", joined(&parts, silent));
+    if !thoughts.is_empty() {
+        draft.raw("reasoning", array(thoughts));
+    }
+    Some(())
+}
+
+fn thought(part: &[u8]) -> Vec<u8> {
+    let mut thought = ObjectBuilder::default();
+    thought
+        .text("type", "thinking")
+        .raw("text", member(part, "think").unwrap_or(b"\"\""));
+    if let Some(encrypted) = member(part, "encrypted") {
+        thought.raw("encrypted_content", encrypted);
+    }
+    thought.finish()
+}
+
+/// A call whose arguments are a text, an object or missing.
+pub fn call(id: Option<&[u8]>, name: Option<&[u8]>, arguments: Option<&[u8]>) -> Vec<u8> {
+    let arguments = match arguments {
+        None => b"\"{}\"".to_vec(),
+        Some(text) if text.starts_with(b"\"") => text.to_vec(),
+        Some(value) => quoted(&String::from_utf8_lossy(value)),
+    };
+    draft::call(id.unwrap_or(b"null"), name.unwrap_or(b"\"\""), &arguments)
+}
+
+/// The parts of a message: thoughts first. The text of a content that is a string is one part.
+pub fn parts(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let mut parts = thoughts(said, report);
+    for piece in pieces(said.message.content) {
+        match piece {
+            Content::Text(text) => parts.push(draft::text_part(text)),
+            Content::Other(part) => parts.push(part.to_vec()),
+        }
+    }
+    parts
+}
+
+/// The reasoning of a message as parts.
+pub fn thoughts(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let thoughts = said.reasoning().into_iter().filter_map(|part| {
+        let text = member(part, "text").or(member(part, "thinking"));
+        let encrypted = member(part, "encrypted_content");
+        report.lose(Loss::Signature, u64::from(member(part, "signature").is_some()));
+        text.or(encrypted)?;
+        let mut thought = ObjectBuilder::default();
+        thought
+            .text("type", "think")
+            .raw("think", text.unwrap_or(b"\"\""));
+        if let Some(encrypted) = encrypted {
+            thought.raw("encrypted", encrypted);
+        }
+        Some(thought.finish())
+    });
+    thoughts.collect()
+}
+
+/// The id, name and arguments of a call, these as a text.
+pub fn request<'c>(call: &'c [u8], report: &mut Report) -> (&'c [u8], &'c [u8], &'c [u8]) {
+    let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
+    let function = function.unwrap_or(b"{}");
+    let own = json::member(function, "arguments");
+    report.lose(Loss::Arguments, u64::from(own.is_none()));
+    let arguments = own.or_else(|| json::member(function, "input"));
+    (
+        json::member(call, "id").unwrap_or(b"\"\""),
+        json::member(function, "name").unwrap_or(b"\"\""),
+        arguments.unwrap_or(b"\"{}\""),
+    )
+}
+
+/// A call as the interface of OpenAI has it.
+pub fn function_call(call: &[u8], report: &mut Report) -> Vec<u8> {
+    let (id, name, arguments) = request(call, report);
+    let mut function = ObjectBuilder::default();
+    function.raw("name", name).raw("arguments", arguments);
+    let mut built = ObjectBuilder::default();
+    built
+        .text("type", "function")
+        .raw("id", id)
+        .raw("function", function.finish());
+    built.finish()
+}

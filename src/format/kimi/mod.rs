@@ -1,0 +1,63 @@
+//! Kimi: the logs of Kimi Code (`wire.jsonl`), and the context and the display stream of the older Kimi CLI
+//! (`context.jsonl`, `wire.jsonl`).
+//!
+//! Lines of a step are one message (`metadata.kimi.lines`). A step without content is part of the message before it. What
+//! an undo removes is a branch; a compaction keeps the last messages that the user has typed. Title and directory are in
+//! `state.json`. Other records are passthrough records.
+
+mod codec;
+mod context;
+mod line;
+mod log;
+mod message;
+mod sidecar;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use super::Form;
+use super::detect::Signature;
+use super::kit;
+use super::report::Loss;
+use codec::LOG;
+
+/// These sessions, as a format.
+pub const FORM: Form = Form {
+    name: NAME,
+    about: "Kimi Code or Kimi CLI session (wire.jsonl, context.jsonl)",
+    ending: ".jsonl",
+    model: Some("MODEL"),
+    refuses: Some("each version of Kimi Code has another version of its log"),
+    loses: &[
+        Loss::Id,
+        Loss::Usage,
+        Loss::Model,
+        Loss::Signature,
+        Loss::Arguments,
+        Loss::Name,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Summary,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
+    note: "Only in-place changes are written. The state file next to a session is read but not written.",
+    ..kit::form!(&LOG)
+};
+
+/// The word under which residues are kept.
+const NAME: &str = "kimi";
+
+/// What a log or a stream begins with, and lines of the context of Kimi CLI.
+pub(super) const SIGNATURE: Signature = Signature {
+    name: NAME,
+    what: "a Kimi session",
+    header: |shape| shape.says("type", "metadata") && shape.is_text("protocol_version"),
+    message: |said| {
+        let roles = ["_system_prompt", "_checkpoint", "_usage"];
+        roles.iter().any(|role| said.message.says("role", role))
+    },
+    decisive: true,
+    ..Signature::BLANK
+};

@@ -1,0 +1,32 @@
+//! The files next to a session: its state, and the times of the display stream.
+
+use super::message::text;
+use super::stream;
+use crate::format::kit::{SessionInfo, Sidecar};
+use crate::format::workspace::Workspace;
+use crate::model::json;
+use crate::model::time;
+
+/// Where the state of a session may be: next to its files, or next to the folders of its agents.
+const STATES: [&str; 2] = ["state.json", "../../state.json"];
+
+/// What is next to a file of this name.
+pub fn read(name: Option<&str>, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
+    let mut sidecar = Sidecar::default();
+    let mut states = STATES.iter().filter_map(|name| neighbor(name));
+    if let Some(state) = states.find(|state| json::member(state.trim_ascii(), "createdAt").is_some()) {
+        let state = state.trim_ascii();
+        sidecar.info = SessionInfo {
+            title: text(state, "title"),
+            created: text(state, "createdAt").filter(|time| time::is_rfc3339(time)),
+            workspace: Workspace::new(json::member(state, "workDir"), None, None),
+            ..SessionInfo::default()
+        };
+    }
+    if name == Some("context.jsonl")
+        && let Some(wire) = neighbor("wire.jsonl")
+    {
+        sidecar.times.extend(stream::times(&wire));
+    }
+    sidecar
+}

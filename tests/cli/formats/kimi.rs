@@ -1,0 +1,81 @@
+//! Sessions of Kimi Code and Kimi CLI: any verb, changes that keep the other lines, and no sessions from elsewhere.
+
+use crate::agents::put;
+use crate::env::{CHAT, Env};
+
+const LOG: &str = r#"{"type":"metadata","protocol_version":"1.4","created_at":1785612803281}
+{"type":"config.update","systemPrompt":"You know the sea.","modelAlias":"k2","time":1785612803281}
+{"type":"context.append_message","message":{"role":"user","content":[{"type":"text","text":"How strong is the wind?"}],"toolCalls":[],"origin":{"kind":"user"}},"time":1785612812820}
+{"type":"context.append_loop_event","event":{"type":"step.begin","uuid":"u1"},"time":1785612812821}
+{"type":"context.append_loop_event","event":{"type":"tool.call","stepUuid":"u1","toolCallId":"w1","name":"wind","args":{"pier": "north"}},"time":1785612812822}
+{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"w1","result":{"output":"11 kn"}},"time":1785612812823}
+{"type":"context.append_loop_event","event":{"type":"step.end","uuid":"u1"},"time":1785612812824}
+{"type":"context.append_loop_event","event":{"type":"content.part","stepUuid":"u2","part":{"type":"text","text":"11 knots."}},"time":1785612812825}
+{"type":"context.append_message","message":{"role":"user","content":[{"type":"text","text":"And the tide?"}],"toolCalls":[],"origin":{"kind":"user"}},"time":1785612812826}
+"#;
+
+const CONTEXT: &str = r#"{"role":"_system_prompt","content":"You know the sea."}
+{"role":"_checkpoint","id":0}
+{"role":"user","content":"How strong is the wind?"}
+{"role":"assistant","content":"","tool_calls":[{"type":"function","id":"w1","function":{"name":"wind","arguments":"{\"pier\": \"north\"}"}}]}
+{"role":"tool","content":"11 kn","tool_call_id":"w1"}
+{"role":"assistant","content":"11 knots."}
+{"role":"user","content":"And the tide?"}
+"#;
+
+const STATE: &str = r#"{"createdAt":"2026-08-03T07:00:00Z","title":"Wind","workDir":"/kites"}"#;
+
+#[test]
+fn every_verb_takes_it() {
+    let env = Env::new();
+    env.write("wire.jsonl", LOG);
+    super::every_verb_reads(&env, "wire.jsonl", "kimi", r#"{\"pier\": \"north\"}"#);
+    env.write("context.jsonl", CONTEXT);
+    super::every_verb_reads(&env, "context.jsonl", "kimi", r#"{\"pier\": \"north\"}"#);
+}
+
+#[test]
+fn in_place_all_lines_of_a_step_are_removed() {
+    let env = Env::new();
+    env.write("wire.jsonl", LOG);
+    env.run(&["truncate", "--keep-last", "1", "-i", "wire.jsonl"])
+        .status(0);
+    let lines: Vec<&str> = LOG.lines().collect();
+    let left = [lines[0], lines[1], lines[8]].join("\n") + "\n";
+    assert_eq!(env.read("wire.jsonl"), left);
+}
+
+#[test]
+fn sessions_from_elsewhere_are_refused() {
+    let env = Env::new();
+    env.pipe(&["cat", "--to", "kimi"], CHAT)
+        .status(2)
+        .says("each version of Kimi Code");
+}
+
+#[test]
+fn sessions_in_both_homes_have_names() {
+    let env = Env::new();
+    let code = ".kimi-code/sessions/wd_kites_0123456789ab/s1-0001";
+    put(&env, format!("{code}/agents/main/wire.jsonl"), LOG, 1);
+    put(&env, format!("{code}/state.json"), STATE, 1);
+    put(
+        &env,
+        ".kimi/sessions/0123456789abcdef/s2-0001/context.jsonl",
+        CONTEXT,
+        2,
+    );
+    let rows = env.run(&["list", "--agents", "--json"]).fine().objects();
+    let mut names: Vec<_> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["kimi-code:s1-0001", "kimi:s2-0001"]);
+    let row = rows.iter().find(|row| row["program"] == "kimi-code").unwrap();
+    assert_eq!(
+        (&row["title"], &row["project"]),
+        (&"Wind".into(), &"/kites".into())
+    );
+    for name in ["kimi-code:s1-0001", "kimi:s2-0001"] {
+        let shown = env.run(&["show", name]).fine();
+        assert!(shown.out().contains("And the tide?"), "{shown}");
+    }
+}
