@@ -133,11 +133,6 @@ impl Form {
         is_read && !self.export && (self.write.is_some() || self.is_written())
     }
 
-    /// Whether it is read as a whole, with the files beside it.
-    pub fn is_document(&self) -> bool {
-        matches!(self.read, Reading::Document(_))
-    }
-
     /// Whether sessions can be written in it; records go out as they came.
     pub fn is_written(&self) -> bool {
         (self.write.is_some() && self.refuses.is_none()) || matches!(self.read, Reading::Records)

@@ -97,5 +97,5 @@ use form::written;
 pub use form::{Form, Holds, Purpose, Reading, Returned, Source};
 pub use id::Format;
 pub use keyed::Keyed;
-pub use sessions::{Converted, Input, Reader, SessionReader, Sessions, Stream};
+pub use sessions::{Converted, Input, Neighbor, Reader, SessionReader, Sessions, Stream};
 pub use table::{convert, write, write_page};

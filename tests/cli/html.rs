@@ -180,11 +180,12 @@ fn secrets_on_a_page_are_reported_without_their_values() {
 fn show_opens_a_page_in_a_browser() {
     let env = Env::with_chat();
     let browser = env.write("browser", "#!/bin/sh\ncp \"$1\" \"$0.seen\"\n");
-    let open = |browser: &str| {
-        let mut command = env.command(&["show", "--open", "trip"]);
+    let open_all = |browser: &str, names: &[&str]| {
+        let mut command = env.command(&[&["show", "--open"], names].concat());
         command.env("BROWSER", browser).env("TMPDIR", env.work());
         env.wait(command)
     };
+    let open = |browser: &str| open_all(browser, &["trip"]);
     std::fs::set_permissions(&browser, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let run = open(&format!("none:{} %s", browser.display())).status(0);
     let page = std::path::PathBuf::from(run.out().trim_end());
@@ -204,7 +205,7 @@ fn show_opens_a_page_in_a_browser() {
         .says("no browser found")
         .says("set BROWSER");
     assert!(std::path::Path::new(run.out().trim_end()).exists());
-    env.run(&["show", "--open", "trip", "trip"])
+    open_all(browser.to_str().unwrap(), &["trip", "trip"])
         .status(2)
         .says("--open opens one session");
 }

@@ -82,6 +82,9 @@ struct Arguments {
         conflicts_with_all = ["id", "from", "strict", "json"]
     )]
     relocate: Vec<String>,
+    /// Move the write-ahead log into the file
+    #[arg(long, hide = true, conflicts_with_all = ["list", "id", "from", "strict", "json", "relocate"])]
+    checkpoint: bool,
     /// With --list, print JSON Lines
     #[arg(long, requires = "list")]
     json: bool,
@@ -105,6 +108,9 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments, label: &str, output: &Output) -> Result<()> {
     if let [old, new] = arguments.relocate.as_slice() {
         return relocation::run(&arguments.file, [old, new], arguments.list, output);
+    }
+    if arguments.checkpoint {
+        return relocation::checkpoint(&arguments.file);
     }
     let database = Database::open(&arguments.file)?;
     let system = system::known(&database, arguments.from.as_deref())?;

@@ -47,6 +47,34 @@ pub fn run(path: &Path, [old, new]: [&str; 2], only_list: bool, output: &Output)
     output.flush()
 }
 
+/// Moves what is in the write-ahead log into the file: programs leave one behind when they end.
+///
+/// # Errors
+/// [`Kind::Locked`] if another program has the database open.
+pub fn checkpoint(path: &Path) -> Result<()> {
+    let connection = writable(path)?;
+    let busy = connection.query_row(CHECKPOINT, [], |row| row.get::<_, i64>(0));
+    if busy.map_err(failed)? != 0 {
+        return Err(Error::new(Kind::Locked, "another program has the database open"));
+    }
+    connection.close().map_err(|(_, error)| failed(error))
+}
+
+const CHECKPOINT: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
+
+/// A connection that writes. Triggers of the program do not run: nothing else changes.
+fn writable(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)
+        .map_err(failed)?;
+    connection
+        .pragma_update(None, "trusted_schema", false)
+        .map_err(failed)?;
+    Ok(connection)
+}
+
 /// A value of a column that names the directory.
 struct Found {
     table: &'static str,
@@ -85,16 +113,9 @@ fn find(database: &Database, renames: &Renames) -> Result<Vec<Found>> {
     Ok(found)
 }
 
-/// Changes the values in one transaction. Triggers of the program do not run: nothing else changes.
+/// Changes the values in one transaction.
 fn change(path: &Path, found: &[Found]) -> Result<()> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
-    connection
-        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)
-        .map_err(failed)?;
-    connection
-        .pragma_update(None, "trusted_schema", false)
-        .map_err(failed)?;
+    let mut connection = writable(path)?;
     let transaction = connection.transaction().map_err(failed)?;
     for one in found {
         let (table, column) = (quoted(one.table), quoted(one.column));
@@ -109,7 +130,6 @@ fn change(path: &Path, found: &[Found]) -> Result<()> {
     }
     transaction.commit().map_err(failed)?;
     // What is in the write-ahead log belongs into the file.
-    let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
-    connection.query_row(checkpoint, [], |_| Ok(())).map_err(failed)?;
+    connection.query_row(CHECKPOINT, [], |_| Ok(())).map_err(failed)?;
     connection.close().map_err(|(_, error)| failed(error))
 }

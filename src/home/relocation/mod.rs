@@ -19,7 +19,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// What cannot be read, and why.
-pub type Problems = Vec<(PathBuf, String)>;
+type Problems = Vec<(PathBuf, String)>;
 
 /// A file with members that name the project.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl Plan {
 }
 
 /// The databases of a home that name projects.
-pub fn databases(home: &Home, problems: &mut Problems) -> Vec<PathBuf> {
+fn databases(home: &Home, problems: &mut Problems) -> Vec<PathBuf> {
     let patterns = rules::of(home.program.name).databases.iter();
     patterns
         .flat_map(|pattern| matching(home.base(), pattern, problems))

@@ -154,7 +154,7 @@ fn a_database_with_a_log_is_refused_and_nothing_is_changed() {
     assert!(files(&env).contains_key(&format!("{OPENCODE}-wal")));
     run(&env, &["/src/api", &new])
         .status(75)
-        .says("opencode.db: a program is writing to the database, or was killed");
+        .says("opencode.db: a program has the database open, or was killed");
     assert!(bytes(&env) == before);
     drop(database);
     settle(&env, OPENCODE);
@@ -167,6 +167,36 @@ fn a_database_with_a_log_is_refused_and_nothing_is_changed() {
     let before = bytes(&env);
     run(&env, &["--undo"]).status(75).says("changed since");
     assert!(bytes(&env) == before);
+}
+
+#[test]
+fn a_log_that_a_program_left_is_no_obstacle() {
+    let env = homes();
+    let new = env.root().join("new/api").display().to_string();
+    // As after a process that ended without closing its database.
+    let database = Connection::open(path(&env, OPENCODE)).unwrap();
+    database
+        .execute("UPDATE session SET title = 'new' WHERE id = 's'", [])
+        .unwrap();
+    let left = [OPENCODE.to_string(), format!("{OPENCODE}-wal")].map(|name| {
+        let bytes = std::fs::read(path(&env, &name)).unwrap();
+        (name, bytes)
+    });
+    drop(database);
+    for (name, bytes) in &left {
+        std::fs::write(path(&env, name), bytes).unwrap();
+        settle(&env, name);
+    }
+    assert!(!left[1].1.is_empty());
+    run(&env, &["-n", "/src/api", &new]).status(0);
+    assert!(std::fs::read(path(&env, &left[1].0)).unwrap() == left[1].1);
+    run(&env, &["/src/api", &new]).status(0);
+    assert!(!path(&env, &left[1].0).exists());
+    let query = "SELECT directory || ' ' || title FROM session WHERE id = 's'";
+    assert_eq!(column(&env, OPENCODE, query), [format!("{new} new")]);
+    settle(&env, OPENCODE);
+    run(&env, &["--undo"]).status(0);
+    assert_eq!(column(&env, OPENCODE, query), ["/src/api new"]);
 }
 
 #[test]

@@ -108,9 +108,7 @@ pub fn sessions<'c>(
     {
         return Ok(Found::Cached(sessions, entry));
     }
-    let sessions = read::parts(path, format, reader)?;
-    // What a document shows depends on the files beside it.
-    let is_alone = format.is_some_and(|format| !format.form().is_document());
+    let (sessions, is_alone) = read::parts(path, format, reader)?;
     let identity = facts
         .filter(|_| is_alone)
         .and_then(|facts| Identity::settled(&facts, now));

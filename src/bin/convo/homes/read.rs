@@ -13,9 +13,13 @@ use convo::model::{json, time};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// The sessions in a file; a title that is a question is the whole question. A truncated last line is not damage here:
-/// the program may be writing it.
-pub fn parts(path: &Path, format: Option<Format>, reader: &OverviewReader<'_>) -> Result<Vec<Overview>> {
+/// The sessions in a file, and whether all of them is in it and not in files beside it. A title that is a question is the
+/// whole question. A truncated last line is not damage here: the program may be writing it.
+pub fn parts(
+    path: &Path,
+    format: Option<Format>,
+    reader: &OverviewReader<'_>,
+) -> Result<(Vec<Overview>, bool)> {
     let mut parts = Vec::new();
     let mut failed = None;
     let mut report = Report::default();
@@ -34,7 +38,7 @@ pub fn parts(path: &Path, format: Option<Format>, reader: &OverviewReader<'_>) -
         }
         failed.is_none()
     });
-    read.map_err(|error| named(error, &path_name(path)))?;
+    let is_alone = read.map_err(|error| named(error, &path_name(path)))?;
     if let Some(error) = failed {
         return Err(error);
     }
@@ -46,7 +50,7 @@ pub fn parts(path: &Path, format: Option<Format>, reader: &OverviewReader<'_>) -
             last.updated = Some(newest);
         }
     }
-    Ok(parts)
+    Ok((parts, is_alone))
 }
 
 /// The relation of a session to the session before it in its file.

@@ -6,18 +6,21 @@ use super::source::{convert, detect_file, from_hint, neighbor, source_name, unwr
 use convo::error::{Error, Kind, Result};
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
-use convo::format::{self, Format, Sessions, Stream};
+use convo::format::{self, Format, Neighbor, Sessions, Stream};
 use convo::model::session::Session;
 use convo::store::length_before_write;
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
+use std::rc::Rc;
 
 /// Looks at a file before it is read; false if it is not worth it.
 pub type Look<'l> = &'l dyn Fn(&mut dyn Read) -> io::Result<bool>;
 
 /// Reads the sessions of a regular file, those of branches and subagents included. `each` gets the format and each
-/// session and returns whether to continue. With `look`, a file of text is read only if that returns true.
+/// session and returns whether to continue. With `look`, a file of text is read only if that returns true. The result is
+/// whether all is in the file itself: no other file was asked for.
 ///
 /// # Errors
 /// [`Kind::Data`] if the format is not detected.
@@ -27,14 +30,14 @@ pub fn sessions(
     look: Option<Look<'_>>,
     report: &mut Report,
     each: &mut dyn FnMut(Format, Session) -> bool,
-) -> Result<()> {
+) -> Result<bool> {
     let failed = |error| Error::io("cannot read", error);
     let mut file = regular::open(path)?;
     if let Some(look) = look
         && is_worth_a_look(path, &mut file).map_err(failed)?
     {
         if !look(&mut file).map_err(failed)? {
-            return Ok(());
+            return Ok(true);
         }
         file.rewind().map_err(failed)?;
     }
@@ -62,7 +65,7 @@ pub fn bytes(
     report: &mut Report,
     each: &mut dyn FnMut(Format, Session) -> bool,
 ) -> Result<()> {
-    read(None, io::Cursor::new(bytes), None, report, each)
+    read(None, io::Cursor::new(bytes), None, report, each).map(drop)
 }
 
 fn read(
@@ -71,10 +74,10 @@ fn read(
     given: Option<Format>,
     report: &mut Report,
     each: &mut dyn FnMut(Format, Session) -> bool,
-) -> Result<()> {
+) -> Result<bool> {
     let (head, whole, _) = unwrapped(&mut input)?;
     if head.trim_ascii().is_empty() && whole {
-        return Ok(());
+        return Ok(true);
     }
     let format = match given {
         Some(format) => format,
@@ -84,8 +87,17 @@ fn read(
             verdict.format.ok_or_else(unknown)?
         }
     };
+    let is_alone = Rc::new(Cell::new(true));
+    let beside = |path: &Path| -> Neighbor {
+        let (read, asked) = (neighbor(path), Rc::clone(&is_alone));
+        Box::new(move |name| {
+            asked.set(false);
+            read(name)
+        })
+    };
     let is_directory = path.is_some_and(|path| opencode_dir::is_session(path, &head));
     let stream = if let (Some(path), true) = (path, is_directory) {
+        is_alone.set(false);
         Stream::from(convert(Format::Opencode, Some(path), &head, report)?)
     } else if format.is_lines() {
         Stream::Records(Box::new(NativeReader::new(head, input)))
@@ -95,11 +107,14 @@ fn read(
             head,
             rest: Box::new(input),
             returns: false,
-            beside: path.map(|path| Box::new(neighbor(path)) as _),
+            beside: path.map(beside),
         };
         match format.sessions(input)? {
             Ok(sessions) => Stream::Sessions(sessions),
-            Err(input) => Stream::from(convert(format, path, &input.whole()?, report)?),
+            Err(input) => {
+                is_alone.set(false);
+                Stream::from(convert(format, path, &input.whole()?, report)?)
+            }
         }
     };
     let mut sessions = Sessions::new(stream);
@@ -108,5 +123,5 @@ fn read(
             break;
         }
     }
-    Ok(())
+    Ok(is_alone.get())
 }

@@ -5,10 +5,11 @@ use crate::output::path_name;
 use crate::programs::external_program::{Asked, Named};
 use crate::programs::plugin;
 use convo::error::{Error, Kind, Result};
-use convo::home::Home;
-use convo::home::relocation::{databases, has_log};
+use convo::home::relocation::has_log;
 use convo::store::changes::{Journals, Scratch};
+use convo::store::refuse_writers;
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -46,6 +47,23 @@ pub fn read(context: &Context, path: &Path, names: [&str; 2]) -> Result<Option<D
 }
 
 impl Database {
+    /// Moves a log that the program left into the database, which then has the same content.
+    ///
+    /// # Errors
+    /// [`Kind::Locked`] if a program has the database open.
+    pub fn settle(&self, context: &Context) -> Result<()> {
+        let label = path_name(&self.path);
+        let file = File::open(&self.path);
+        let file = file.map_err(|error| named(Error::io("cannot open", error), &label))?;
+        refuse_writers(&file, &label).map_err(|_| in_use(&self.path))?;
+        drop(file);
+        if has_log(&self.path)? {
+            let arguments = ["--checkpoint".into(), "--".into(), self.path.clone().into()];
+            answer(context, &self.path, &arguments).map_err(|_| in_use(&self.path))?;
+        }
+        refuse_logs(std::iter::once(self.path.as_path()))
+    }
+
     /// A copy with the new names.
     ///
     /// # Errors
@@ -71,21 +89,17 @@ impl Database {
 ///
 /// # Errors
 /// [`Kind::Locked`] with the database.
-pub fn refuse_logs(home: &Home) -> Result<()> {
-    for path in databases(home, &mut Vec::new()) {
-        if has_log(&path)? {
-            let error = Error::new(
-                Kind::Locked,
-                "a program is writing to the database, or was killed",
-            );
-            let error = error.hint(format!(
-                "nothing was changed; start and end {} first",
-                home.program.name
-            ));
-            return Err(named(error, &path_name(&path)));
-        }
-    }
-    Ok(())
+pub fn refuse_logs<'p>(mut paths: impl Iterator<Item = &'p Path>) -> Result<()> {
+    paths.try_for_each(|path| match has_log(path)? {
+        false => Ok(()),
+        true => Err(in_use(path)),
+    })
+}
+
+fn in_use(path: &Path) -> Error {
+    let error = Error::new(Kind::Locked, "a program has the database open, or was killed");
+    let error = error.hint("nothing was changed; start and end the program first");
+    named(error, &path_name(path))
 }
 
 /// Asks the plugin for the changes of a file, or has it make them.
@@ -103,26 +117,8 @@ fn ask(
         .chain(options)
         .chain(["--".into(), path.into()])
         .collect();
-    let failed = |why: &str, said: &str| {
-        let said = said.trim().lines().next().unwrap_or(why);
-        let error = Error::new(Kind::InputOutput, format!("convo-{PLUGIN} failed: {said}"));
-        named(error.hint("nothing was changed"), &path_name(label))
-    };
-    let mut program = Named::Plugin(PLUGIN.to_string()).program(context, "plugin", &arguments)?;
-    let asked = Asked {
-        timeout: TIMEOUT,
-        most: MOST,
-        listen: &mut |_| {},
-    };
-    let answered = program.ask(b"", asked).map_err(|failure| {
-        let error = failed(&failure.why, &failure.said);
-        if let Some(interrupted) = failure.interrupted {
-            context.output.error(&error);
-            interrupted.obey();
-        }
-        error
-    })?;
-    let lines = answered.answer.split(|byte| *byte == b'\n');
+    let answer = answer(context, label, &arguments)?;
+    let lines = answer.split(|byte| *byte == b'\n');
     lines
         .filter(|line| !line.is_empty())
         .map(|line| {
@@ -130,7 +126,32 @@ fn ask(
             let known = value["member"].as_str().zip(value["rows"].as_u64());
             known
                 .map(|(member, rows)| (member.to_string(), rows))
-                .ok_or_else(|| failed("unknown answer", ""))
+                .ok_or_else(|| failed(label, "unknown answer"))
         })
         .collect()
+}
+
+fn failed(label: &Path, why: &str) -> Error {
+    let error = Error::new(Kind::InputOutput, format!("convo-{PLUGIN} failed: {why}"));
+    named(error.hint("nothing was changed"), &path_name(label))
+}
+
+/// What the plugin prints for these arguments.
+fn answer(context: &Context, label: &Path, arguments: &[OsString]) -> Result<Vec<u8>> {
+    let mut program = Named::Plugin(PLUGIN.to_string()).program(context, "plugin", arguments)?;
+    let asked = Asked {
+        timeout: TIMEOUT,
+        most: MOST,
+        listen: &mut |_| {},
+    };
+    let answered = program.ask(b"", asked).map_err(|failure| {
+        let said = failure.said.trim().lines().next().unwrap_or(&failure.why);
+        let error = failed(label, said);
+        if let Some(interrupted) = failure.interrupted {
+            context.output.error(&error);
+            interrupted.obey();
+        }
+        error
+    })?;
+    Ok(answered.answer)
 }

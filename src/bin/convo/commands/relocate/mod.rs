@@ -119,6 +119,9 @@ impl Run for Relocate {
             if !plan.is_empty() || !databases.is_empty() {
                 if !self.dry_run {
                     self.refuse_running(context, &home)?;
+                    databases
+                        .iter()
+                        .try_for_each(|database| database.settle(context))?;
                 }
                 plans.push(Planned {
                     home,
@@ -199,7 +202,7 @@ impl Relocate {
                 return Err(named(error, &path_name(&transcript.path)));
             }
         }
-        databases::refuse_logs(home)
+        Ok(())
     }
 
     fn take_back(&self, context: &Context) -> anyhow::Result<()> {
@@ -220,6 +223,8 @@ impl Relocate {
             }
         }
         let changes = journals.undoing(&journal)?;
+        let paths = changes.writes.iter().map(|(path, _)| path.as_path());
+        databases::refuse_logs(paths)?;
         if !self.dry_run {
             journals.change(&context.clock.now(), &journal.about, &changes, Some(&journal))?;
         }

@@ -79,9 +79,9 @@ impl Scan<'_> {
                 match prefilter {
                     Some(prefilter) => {
                         let look = |input: &mut dyn std::io::Read| prefilter.may_match_rest(input);
-                        quiet::sessions(path, format, Some(&look), report, each)
+                        quiet::sessions(path, format, Some(&look), report, each).map(drop)
                     }
-                    None => quiet::sessions(path, format, None, report, each),
+                    None => quiet::sessions(path, format, None, report, each).map(drop),
                 }
             }
             Place::Bytes(bytes) => quiet::bytes(bytes.clone(), report, each),
