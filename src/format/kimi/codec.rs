@@ -157,7 +157,7 @@ impl Codec for Kimi {
 
     fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
         let said = messages.first()?;
-        let mut lines = self.lines(said, report);
+        let mut lines = self.lines(said, false, report);
         match lines.len() {
             1 if said.noted("lines").is_none() => lines.pop(),
             _ => Some(array(lines)),
@@ -166,9 +166,9 @@ impl Codec for Kimi {
 }
 
 impl Kimi {
-    fn lines(&self, said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    fn lines(&self, said: &Said<'_>, is_new: bool, report: &mut Report) -> Vec<Vec<u8>> {
         match self.0 {
-            Variant::Log => log::encode(said, report),
+            Variant::Log => log::encode(said, is_new, report),
             Variant::Context => vec![context::encode(said, report)],
             Variant::Stream => stream::encode(said, report),
         }
@@ -234,7 +234,7 @@ impl Editor for Kimi {
                 (Variant::Stream, None) => ("timestamp", "0".to_string()),
                 _ => ("", String::new()),
             };
-            lines.extend(self.lines(&own, report).into_iter().map(|line| {
+            lines.extend(self.lines(&own, true, report).into_iter().map(|line| {
                 let timed =
                     (!name.is_empty()).then(|| json::with_members(&line, &[(name, Some(time.as_bytes()))]));
                 timed.and_then(Result::ok).unwrap_or(line)

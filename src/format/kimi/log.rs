@@ -300,11 +300,11 @@ fn result(line: &[u8]) -> Option<draft::Draft> {
     Some(draft)
 }
 
-/// The lines of a message, without times.
-pub fn encode(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+/// The lines of a message, without times. Only the first system prompt of a log is a message: a new one is appended.
+pub fn encode(said: &Said<'_>, is_new: bool, report: &mut Report) -> Vec<Vec<u8>> {
     let is_appended = said.noted("appended").is_some();
     match said.message.role() {
-        Role::System | Role::Developer => {
+        Role::System | Role::Developer if !is_new && !is_appended => {
             let mut texts = Vec::new();
             for piece in pieces(said.message.content) {
                 match piece {
