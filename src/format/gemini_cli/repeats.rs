@@ -3,18 +3,22 @@
 
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The records that only repeat the results of others before them, each with the indexes of these.
 pub fn repeats(records: &[Vec<u8>]) -> HashMap<usize, Vec<usize>> {
     let mut found = HashMap::new();
     // The record that has the result of a call.
     let mut known: HashMap<Cow<'_, str>, usize> = HashMap::new();
+    let mut called: HashSet<Cow<'_, str>> = HashSet::new();
     for (nth, record) in records.iter().enumerate() {
         match json::member(record, "type") {
             Some(b"\"gemini\"") => {
                 // Ids may be those of earlier calls.
-                calls(record).iter().for_each(|id| _ = known.remove(id));
+                for id in calls(record) {
+                    known.remove(&id);
+                    called.insert(id);
+                }
                 let ids = results(record).into_iter().filter_map(response);
                 known.extend(ids.map(|id| (id, nth)));
             }
@@ -30,7 +34,11 @@ pub fn repeats(records: &[Vec<u8>]) -> HashMap<usize, Vec<usize>> {
                 };
                 match of.is_some() && parts.iter().copied().filter(beside).all(is_there) {
                     true => found.extend(of.map(|of| (nth, of))),
-                    false => known.extend(ids.into_iter().map(|id| (id, nth))),
+                    // A result without a call is not one that the program writes twice.
+                    false => {
+                        let ids = ids.into_iter().filter(|id| called.contains(id));
+                        known.extend(ids.map(|id| (id, nth)));
+                    }
                 }
             }
             _ => {}
