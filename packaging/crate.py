@@ -54,10 +54,20 @@ def host():
     return next(line.split(": ")[1] for line in about.splitlines() if line.startswith("host: "))
 
 
+def rustlib():
+    """The compiler's folder of libraries."""
+    root = subprocess.run(["rustc", "--print", "sysroot"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return Path(root.strip()) / "lib/rustlib"
+
+
 def has_std(target):
     """Whether the compiler has a standard library for a target."""
-    root = subprocess.run(["rustc", "--print", "sysroot"], check=True, stdout=subprocess.PIPE, text=True).stdout
-    return (Path(root.strip()) / "lib/rustlib" / target / "lib").is_dir()
+    return (rustlib() / target / "lib").is_dir()
+
+
+def has_source():
+    """Whether the compiler has the source of the standard library."""
+    return (rustlib() / "src/rust/library").is_dir()
 
 
 def epoch():

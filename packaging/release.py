@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the binaries of a release and packages them.
 
-Without --binaries it builds with the profile `dist`, statically on Linux. See README.md in this folder.
+Without --binaries it builds them, statically on Linux. See README.md in this folder.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from crate import ROOT, Crate, has_std, host
 from deb import deb
 from files import installed, packed, tar
 from formula import formula
+from musl import environment
 from npm import npm
 from rpm import rpm
 from sbom import sbom
@@ -29,7 +30,7 @@ def main():
     crate = Crate(arguments.target or default_target())
     out = arguments.output_dir
     out.mkdir(parents=True, exist_ok=True)
-    binaries = arguments.binaries or build(crate)
+    binaries = arguments.binaries or build(crate, arguments.profile)
     bill = sbom(crate)
     made = [write(out / f"{crate.stem}.cdx.json", bill), archive(crate, binaries, bill, out)]
     made += [wheel(crate, binaries, out), *npm(crate, binaries, out)]
@@ -49,6 +50,7 @@ def main():
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", help="build for this target [default: musl, if the compiler has it]")
+    parser.add_argument("--profile", default="dist", help="build with this profile of Cargo.toml [default: dist]")
     parser.add_argument("--binaries", type=Path, help="package the binaries in this folder instead of building")
     parser.add_argument("--output-dir", type=Path, default=ROOT / "target/packages", help="[default: target/packages]")
     parser.add_argument("--url", help="write a Homebrew formula for archives published below this address")
@@ -60,17 +62,18 @@ def default_target():
     return musl if has_std(musl) else host()
 
 
-def build(crate):
+def build(crate, profile):
     """Builds all binaries, with their list of dependencies inside if `cargo auditable` is installed."""
     auditable = ["auditable"] if shutil.which("cargo-auditable") else []
     if not auditable:
         print("skipped: no cargo-auditable, so no list of dependencies in the binaries", file=sys.stderr)
-    command = ["cargo", *auditable, "build", "--locked", "--profile", "dist", "--features", "sqlite", "--bins"]
-    flags = os.environ.get("RUSTFLAGS", "")
+    command = ["cargo", *auditable, "build", "--locked", "--profile", profile, "--features", "sqlite", "--bins"]
+    target = Path(crate.metadata["target_directory"])
+    variables = {**os.environ, **environment(crate.target, target / "musl" / crate.target)}
     if "linux" in crate.target:
-        flags += " -C target-feature=+crt-static"
-    subprocess.run([*command, "--target", crate.target], cwd=ROOT, check=True, env={**os.environ, "RUSTFLAGS": flags.strip()})
-    return Path(crate.metadata["target_directory"]) / crate.target / "dist"
+        variables["RUSTFLAGS"] = f"{variables.get('RUSTFLAGS', '')} -C target-feature=+crt-static".strip()
+    subprocess.run([*command, "--target", crate.target], cwd=ROOT, check=True, env=variables)
+    return target / crate.target / ("debug" if profile == "dev" else profile)
 
 
 def archive(crate, binaries, bill, out):

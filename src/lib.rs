@@ -1,21 +1,21 @@
-//! Conversations of language models as a stream of records, and as a store that loses nothing.
+//! Conversations of language models as a stream of records, and a store that loses nothing.
 //!
-//! The way of the data is
+//! Data flows through these stages:
 //!
 //! ```text
 //! bytes -> detect -> reader -> records -> filter -> writer -> bytes
 //! ```
 //!
-//! - [`model`] says what a conversation is: records over their own bytes, the view that replays them, what may
-//!   be cut where. It knows no file and no format.
-//! - [`format`](mod@format) turns bytes into records and back: one file a format.
-//! - [`check`](mod@check) says what a provider takes of a conversation, and repairs it.
+//! - [`model`] defines a conversation: records over their own bytes, the view that replays them, and where it may
+//!   be cut. It does not depend on files or formats.
+//! - [`format`](mod@format) turns bytes into records and back: one codec per format.
+//! - [`check`](mod@check) checks a conversation against the rules of a provider, and repairs it.
 //! - [`filter`] changes sessions, without input or output.
-//! - [`home`] knows where other programs keep their sessions.
+//! - [`home`] finds the sessions that other programs keep.
 //! - [`search`] finds lines in the text of sessions.
-//! - [`tokens`] counts what text and messages cost.
-//! - [`store`] keeps sessions under a name.
-//! - [`error`] is what can go wrong, and the exit status that tells it.
+//! - [`tokens`] counts the tokens of texts and messages.
+//! - [`store`] keeps sessions as append-only logs, each under a name.
+//! - [`error`] defines the errors and their exit statuses.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 #![cfg_attr(test, allow(clippy::unwrap_used, missing_docs))]
 
@@ -33,7 +33,7 @@ pub mod home;
 pub mod model;
 #[forbid(unsafe_code)]
 pub mod search;
-// Denied here too, but for the one file that asks the kernel for leases: `store/lease.rs`.
+// Denied here too, with two exceptions: `store/lease.rs` and `store/mark.rs`.
 pub mod store;
 #[forbid(unsafe_code)]
 pub mod tokens;

@@ -1,9 +1,9 @@
-//! The formats by name; what each of them is is in `table.rs`.
+//! The formats by name; `table.rs` describes each of them.
 
-/// Makes [`Format`] of the list of formats.
+/// Defines [`Format`] from the list of formats.
 macro_rules! formats {
     ($($(#[$about:meta])* $variant:ident,)*) => {
-        /// The forms a session can have.
+        /// A format of sessions.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Format {
             $($(#[$about])* $variant,)*
@@ -19,7 +19,7 @@ macro_rules! formats {
 formats! {
     /// The record stream.
     Native,
-    /// Bare messages, one a line.
+    /// Bare messages, one per line.
     Jsonl,
     /// Messages of the OpenAI Chat Completions interface: an array, or objects with `messages`.
     OpenaiChat,
@@ -29,13 +29,13 @@ formats! {
     Anthropic,
     /// Contents of the Gemini interface.
     Gemini,
-    /// PicoClaw: a log of message lines with its sidecar, or whatever else it kept a session in.
+    /// PicoClaw: a log of message lines with its sidecar, or an older layout.
     Picoclaw,
     /// PicoClaw: a legacy JSON document.
     PicoclawLegacy,
     /// Penguin: a session document, or an older `conversation_*.json`.
     Penguin,
-    /// What Penguin would send to a model.
+    /// The request that Penguin would send to a model.
     PenguinContext,
     /// Claude Code: the log of a session.
     ClaudeCode,
@@ -43,17 +43,17 @@ formats! {
     Goaitools,
     /// PenguiFlow: a memory state.
     Penguiflow,
-    /// What PenguiFlow shows a model of its memory.
+    /// The part of PenguiFlow's memory that a model sees.
     PenguiflowContext,
     /// Codex: the log of a session.
     Codex,
-    /// pi: a session, and the branches that were left.
+    /// pi: a session with all its branches.
     Pi,
     /// Gemini CLI: the recording of a chat.
     GeminiCli,
-    /// opencode: what its export prints.
+    /// opencode: the export of a session.
     Opencode,
-    /// goose: a session, as its export has it or as lines.
+    /// goose: a session, exported or as lines.
     Goose,
     /// goose: a session as lines.
     GooseJsonl,
@@ -63,11 +63,11 @@ formats! {
     ClineRoo,
     /// Continue: a session.
     Continue,
-    /// LangChain: messages as its libraries serialise them.
+    /// LangChain: messages as its libraries serialize them.
     Langchain,
     /// Vercel AI SDK: messages of the user interface.
     VercelUi,
-    /// The same as version 4 has it.
+    /// Vercel AI SDK: messages of version 4.
     VercelUiV4,
     /// Markdown, for people.
     Markdown,
@@ -81,7 +81,7 @@ formats! {
     Sharegpt,
     /// aichat: a session in YAML.
     Aichat,
-    /// Lines for the fine-tuning of OpenAI models.
+    /// Lines for fine-tuning OpenAI models.
     OpenaiFinetune,
     /// Lines for the trainers of TRL.
     Trl,
