@@ -58,6 +58,9 @@ fn rows(database: &Database) -> Result<Vec<Row>> {
             id: key.strip_prefix(COMPOSER).unwrap_or_default().to_string(),
             time: member("createdAt").and_then(moment),
             title: member("name").and_then(filled),
+            updated: member("lastUpdatedAt").and_then(moment),
+            directory: member("workspaceIdentifier").and_then(directory).and_then(filled),
+            ..Row::default()
         }))
     })?;
     Ok(found.into_iter().flatten().collect())
@@ -147,7 +150,7 @@ fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<S
         own.raw("discarded", discarded.to_string());
     }
     let inner = |outer, name| json::member(json::member(&composer, outer)?, name);
-    let directory = inner("workspaceIdentifier", "uri").and_then(|uri| json::member(uri, "fsPath"));
+    let directory = json::member(&composer, "workspaceIdentifier").and_then(directory);
     let workspace = Workspace::new(directory, None, inner("modelConfig", "modelName"));
     let mut session = Session::default();
     session.push_new(&made::header(
@@ -161,6 +164,11 @@ fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<S
     ));
     records.iter().for_each(|record| session.push_new(record));
     Ok(vec![session])
+}
+
+/// The directory of a workspace.
+fn directory(workspace: &[u8]) -> Option<&[u8]> {
+    json::member(json::member(workspace, "uri")?, "fsPath")
 }
 
 /// Whether an element of the list is a bubble itself, and not only the id of one.

@@ -39,7 +39,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 impl Database {
     /// Opens a file. With a write-ahead log beside it:
     ///
-    /// - and the index of that log, a program is at work: the file is read as one of its readers;
+    /// - and the index of that log, a program is at work: the file is read as one of its readers, which locks the index
+    ///   and does not change it;
     /// - and no index, a program died: file and log are read in a copy, since reading them would make an index;
     ///
     /// and without one nothing can be missing from the file itself.
@@ -50,11 +51,12 @@ impl Database {
         let mut alone = None;
         let lacks_its_log = is_logged && log.is_none();
         let (connection, copy) = match (log, index) {
-            (Some(log), None) if is_logged => {
+            (_, Some(_)) if is_logged && let Ok(reader) = reader(path) => (reader, None),
+            (Some(log), _) if is_logged => {
                 let copy = Copied::of(path, &log)?;
                 (connect(&copy.folder.join(NAME), "mode=ro")?, Some(copy))
             }
-            (None, None) if is_logged => {
+            (None, _) if is_logged => {
                 alone = Some((path.to_path_buf(), facts(path)?));
                 (connect(path, "mode=ro&immutable=1")?, None)
             }
@@ -102,8 +104,7 @@ impl Database {
         if facts(path)? == *before && beside(path, LOG).is_none() {
             return Ok(());
         }
-        let error = Error::new(Kind::Locked, "modified by another program while it was read");
-        Err(error.hint("the output may be inconsistent; run the command again"))
+        Err(changed())
     }
 
     /// The names of the tables.
@@ -297,6 +298,16 @@ fn connect(path: &Path, how: &str) -> Result<Connection> {
     Ok(connection)
 }
 
+/// A reader next to the programs that have a database open. The index of the log is only read: a reader needs nothing but
+/// locks of it, unless no program has left a mark there by which a reader holds its place.
+fn reader(path: &Path) -> Result<Connection> {
+    let connection = connect(path, "mode=ro&readonly_shm=1")?;
+    connection
+        .query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))
+        .map_err(failed)?;
+    Ok(connection)
+}
+
 /// The error of this library for one of SQLite.
 pub fn failed(error: rusqlite::Error) -> Error {
     let kind = match error.sqlite_error_code() {
@@ -323,6 +334,12 @@ pub fn failed(error: rusqlite::Error) -> Error {
     }
 }
 
+/// The error of a database that changed.
+fn changed() -> Error {
+    let error = Error::new(Kind::Locked, "modified by another program while it was read");
+    error.hint("the output may be inconsistent; run the command again")
+}
+
 /// A copy in a folder of its own, which goes when it is dropped.
 struct Copied {
     folder: PathBuf,
@@ -337,9 +354,16 @@ impl Copied {
         let copied = Copied {
             folder: fresh().map_err(failed)?,
         };
-        fs::copy(path, copied.folder.join(NAME)).map_err(failed)?;
-        fs::copy(log, copied.folder.join(format!("{NAME}-wal"))).map_err(failed)?;
-        Ok(copied)
+        // A log that is moved into the file meanwhile is read once more.
+        for _ in 0..2 {
+            let before = (facts(path)?, facts(log)?);
+            fs::copy(path, copied.folder.join(NAME)).map_err(failed)?;
+            fs::copy(log, copied.folder.join(format!("{NAME}-wal"))).map_err(failed)?;
+            if (facts(path)?, facts(log)?) == before {
+                return Ok(copied);
+            }
+        }
+        Err(changed())
     }
 }
 

@@ -36,12 +36,17 @@ fn rows(database: &Database) -> Result<Vec<Row>> {
         false => "NULL".to_string(),
     };
     let title = format!("coalesce({}, {})", column("name"), column("description"));
-    let query = format!("SELECT id, created_at, {title} FROM sessions ORDER BY id");
+    let updated = column("updated_at");
+    let query = format!("SELECT id, created_at, {title}, {updated}, working_dir FROM sessions ORDER BY id");
     database.all(&query, &[], |row| {
+        let time = |nth| -> rusqlite::Result<_> { Ok(database::text(row, nth)?.and_then(|time| utc(&time))) };
         Ok(Row {
             id: database::text(row, 0)?.unwrap_or_default(),
-            time: database::text(row, 1)?.and_then(|time| utc(&time)),
+            time: time(1)?,
             title: database::text(row, 2)?,
+            updated: time(3)?,
+            directory: database::text(row, 4)?,
+            ..Row::default()
         })
     })
 }

@@ -88,6 +88,9 @@ struct Arguments {
     /// With --list, print JSON Lines
     #[arg(long, requires = "list")]
     json: bool,
+    /// Print the line of --list --json of each session before its records; the newest session first
+    #[arg(long, hide = true, conflicts_with_all = ["list", "json", "relocate", "checkpoint"])]
+    rows: bool,
 }
 
 fn main() -> ExitCode {
@@ -114,7 +117,10 @@ fn run(arguments: &Arguments, label: &str, output: &Output) -> Result<()> {
     }
     let database = Database::open(&arguments.file)?;
     let system = system::known(&database, arguments.from.as_deref())?;
-    let rows = system::chosen((system.rows)(&database)?, &arguments.id)?;
+    let mut rows = system::chosen((system.rows)(&database)?, &arguments.id)?;
+    if arguments.rows {
+        rows.sort_by(|one, other| other.newest().cmp(&one.newest()));
+    }
     let printed = match arguments.list {
         true => list(arguments, system, &database, &rows, output),
         false => print(arguments, label, system, &database, &rows, output),
@@ -158,6 +164,10 @@ fn print(
         output.note(label, what);
     }
     for row in rows {
+        if arguments.rows {
+            let bytes = (system.bytes)(database, row)?;
+            output.line(object(system, row, bytes).as_bytes())?;
+        }
         let mut report = Report::default();
         let read = database.at_once(|| (system.sessions)(database, row, &mut report));
         let sessions = match read {
@@ -205,7 +215,8 @@ fn text(row: &Row, bytes: u64) -> String {
 fn object(system: &System, row: &Row, bytes: u64) -> String {
     serde_json::json!({
         "schema": "convo.sqlite/1", "system": system.name, "id": row.id, "time": row.time, "bytes": bytes,
-        "title": row.title,
+        "title": row.title, "updated": row.newest(), "project": row.directory, "parent": row.parent,
+        "archived": row.is_archived,
     })
     .to_string()
 }

@@ -47,14 +47,32 @@ fn rows(database: &Database) -> Result<Vec<Row>> {
         true => database::quoted(name),
         false => "NULL".to_string(),
     };
-    let (created, title) = (column("time_created"), column("title"));
-    let query = format!("SELECT id, {created}, {title} FROM session ORDER BY id");
+    let names = [
+        "time_created",
+        "title",
+        "time_updated",
+        "directory",
+        "parent_id",
+        "time_archived",
+    ];
+    let query = format!(
+        "SELECT id, {} FROM session ORDER BY id",
+        names.map(column).join(", ")
+    );
     database.all(&query, &[], |row| {
-        let created = number(row, 1)?.and_then(|time| time::from_epoch(time as f64 / 1000.0));
+        let time = |nth| -> rusqlite::Result<_> {
+            Ok(number(row, nth)?.and_then(|time| time::from_epoch(time as f64 / 1000.0)))
+        };
+        let filled =
+            |nth| -> rusqlite::Result<_> { Ok(database::text(row, nth)?.filter(|text| !text.is_empty())) };
         Ok(Row {
             id: database::text(row, 0)?.unwrap_or_default(),
-            time: created,
-            title: database::text(row, 2)?.filter(|title| !title.is_empty()),
+            time: time(1)?,
+            title: filled(2)?,
+            updated: time(3)?,
+            directory: filled(4)?,
+            parent: filled(5)?,
+            is_archived: number(row, 6)?.is_some(),
         })
     })
 }

@@ -30,6 +30,7 @@ fn rows(database: &Database) -> Result<Vec<Row>> {
             id: database::text(row, 0)?.unwrap_or_default(),
             time: database::text(row, 1)?.and_then(|text| utc(&text)),
             title: name.map(|name| name.into_owned()),
+            ..Row::default()
         })
     })
 }

@@ -35,6 +35,7 @@ const SYSTEMS: [System; 6] = [
 ];
 
 /// One session of a database, or what stands for it.
+#[derive(Default)]
 pub struct Row {
     /// Its id there.
     pub id: String,
@@ -42,6 +43,21 @@ pub struct Row {
     pub time: Option<String>,
     /// What people call it.
     pub title: Option<String>,
+    /// When it was changed, if that is another time: RFC 3339.
+    pub updated: Option<String>,
+    /// The working directory.
+    pub directory: Option<String>,
+    /// The session that started it.
+    pub parent: Option<String>,
+    /// Whether its program has put it aside.
+    pub is_archived: bool,
+}
+
+impl Row {
+    /// When it was written last.
+    pub fn newest(&self) -> Option<&str> {
+        self.updated.as_deref().or(self.time.as_deref())
+    }
 }
 
 /// The system whose tables are there, or the one of this name.

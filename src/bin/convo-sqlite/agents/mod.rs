@@ -63,6 +63,7 @@ fn rows(database: &Database) -> Result<Vec<Row>> {
                 id: tables.named(&id, all.len()),
                 time: time.and_then(|time| utc(&time)),
                 title: None,
+                ..Row::default()
             })
         })?);
     }

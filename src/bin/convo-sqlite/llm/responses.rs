@@ -71,12 +71,14 @@ pub fn rows(database: &Database) -> Result<Vec<Row>> {
             id: database::text(row, 0)?.unwrap_or_default(),
             time: time(row, 1)?,
             title: database::text(row, 2)?,
+            ..Row::default()
         })
     })?;
     let (from, key) = database.by("responses", "conversation_id")?;
-    let begun = format!("SELECT min(t.datetime_utc) FROM {from} WHERE {key} = ?1");
+    let times = format!("SELECT min(t.datetime_utc), max(t.datetime_utc) FROM {from} WHERE {key} = ?1");
     for row in rows.iter_mut().filter(|row| row.time.is_none()) {
-        row.time = database.first(&begun, &[&row.id], |row| time(row, 0))?.flatten();
+        let found = database.first(&times, &[&row.id], |row| Ok((time(row, 0)?, time(row, 1)?)))?;
+        (row.time, row.updated) = found.unwrap_or_default();
     }
     Ok(rows)
 }

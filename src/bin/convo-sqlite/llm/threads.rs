@@ -39,12 +39,15 @@ pub fn rows(database: &Database) -> Result<Vec<Row>> {
     database.by("parts", "message_hash")?;
     database.by("messages", "hash")?;
     database.by("turns", "thread_id")?;
-    let query = "SELECT id, datetime_utc, name FROM threads ORDER BY id";
+    let query = "SELECT id, datetime_utc, name, newest FROM threads LEFT JOIN
+        (SELECT thread_id, max(datetime_utc) AS newest FROM turns GROUP BY thread_id) ON thread_id = id ORDER BY id";
     database.all(query, &[], |row| {
         Ok(Row {
             id: database::text(row, 0)?.unwrap_or_default(),
             time: time(row, 1)?,
             title: database::text(row, 2)?,
+            updated: time(row, 3)?,
+            ..Row::default()
         })
     })
 }

@@ -1,0 +1,76 @@
+//! Homes whose sessions are in a database.
+
+use super::Listing;
+use crate::context::Context;
+use crate::programs::database::{self, Row};
+use convo::home::{Home, Kind, Transcript};
+use std::collections::BTreeSet;
+
+/// Whether a file of a home is a database.
+pub fn is_database(file: &Transcript) -> bool {
+    file.kind == Kind::Database
+}
+
+/// Why not all sessions of a home are read, if its databases are.
+pub fn unread(home: &Home, files: &[Transcript]) -> Option<String> {
+    match files.iter().any(is_database) {
+        true => (!database::is_supported()).then(|| DATABASE.to_string()),
+        false => home
+            .program
+            .format
+            .is_none()
+            .then(|| "format not supported".to_string()),
+    }
+}
+
+/// Why a home with a database is not read.
+const DATABASE: &str = "database";
+
+/// Reports in one line which homes are not read, and why; `what` names the skipped work.
+pub fn report_unread(context: &Context, unread: &[(&str, String)], what: &str) {
+    let homes: Vec<String> = unread
+        .iter()
+        .map(|(program, why)| format!("{program} ({why})"))
+        .collect();
+    if !homes.is_empty() {
+        context.output.tell("", &format!("{what}: {}", homes.join(", ")));
+    }
+    if unread.iter().any(|(_, why)| why == DATABASE)
+        && let Some(hint) = database::unsupported().hint
+    {
+        context.output.tell("", &format!("to read databases, {hint}"));
+    }
+}
+
+/// A session in a database as a file.
+pub fn of_row(database: &Transcript, row: &Row) -> Transcript {
+    Transcript {
+        path: database.path.clone(),
+        kind: match (&row.parent, row.is_archived) {
+            (Some(_), _) => Kind::Subagent,
+            (None, true) => Kind::Archived,
+            (None, false) => Kind::Session,
+        },
+        id: Some(row.id.clone()),
+        parent: row.parent.clone(),
+        bytes: row.bytes,
+        modified: row.updated().unwrap_or(database.modified),
+        is_in_database: true,
+    }
+}
+
+/// Drops the files of sessions that their program has moved to its database.
+pub(super) fn drop_moved(listing: &mut Listing) {
+    let inside = listing
+        .sessions
+        .iter()
+        .filter(|one| one.transcript.is_in_database);
+    let ids: BTreeSet<String> = inside.map(|session| session.id.clone()).collect();
+    let is_moved =
+        |file: &Transcript, id: Option<&str>| !file.is_in_database && id.is_some_and(|id| ids.contains(id));
+    listing
+        .sessions
+        .retain(|session| !is_moved(&session.transcript, Some(&session.id)));
+    let files = &mut listing.files.transcripts;
+    files.retain(|file| !is_moved(file, file.id.as_deref()));
+}

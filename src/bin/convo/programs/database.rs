@@ -1,0 +1,273 @@
+//! Sessions in databases, which the plugin `convo-sqlite` reads: a line that describes each, and its records.
+
+use super::plugin;
+use crate::context::named;
+use crate::output::path_name;
+use convo::error::{Error, Kind, Result};
+use convo::model::{json, key, time};
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::fs::DirBuilder;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
+
+/// The plugin.
+pub const PLUGIN: &str = "sqlite";
+
+/// The schema of a line that describes a session.
+const SCHEMA: &[u8] = b"\"convo.sqlite/1\"";
+
+/// A session of a database, as the plugin describes it.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+pub struct Row {
+    schema: String,
+    pub id: String,
+    pub title: Option<String>,
+    /// When it was written last: RFC 3339.
+    pub updated: Option<String>,
+    /// The working directory.
+    pub project: Option<String>,
+    /// The session that started it.
+    pub parent: Option<String>,
+    #[serde(rename = "archived")]
+    pub is_archived: bool,
+    /// Bytes of its messages in the database.
+    pub bytes: u64,
+}
+
+impl Row {
+    /// Reads a line that describes a session; none for a record.
+    pub fn read(line: &[u8]) -> Option<Row> {
+        let is_row = line.starts_with(b"{") && json::member(line, "schema") == Some(SCHEMA);
+        serde_json::from_slice(line).ok().filter(|_| is_row)
+    }
+
+    /// The line.
+    pub fn written(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// When it was written last.
+    pub fn updated(&self) -> Option<SystemTime> {
+        let seconds = time::seconds(self.updated.as_deref()?)?;
+        Some(SystemTime::UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).ok()?))
+    }
+}
+
+/// Whether the plugin is installed.
+pub fn is_supported() -> bool {
+    plugin::find(PLUGIN).is_some()
+}
+
+/// The error for a database that is not read without the plugin.
+pub fn unsupported() -> Error {
+    let error = Error::new(
+        Kind::Unavailable,
+        "sessions in databases require the plugin convo-sqlite",
+    );
+    error.hint("install convo-sqlite on PATH: cargo install --locked --features sqlite --path .")
+}
+
+/// The error for a session in a database that would be changed in place.
+pub fn unchanged(name: &str) -> Error {
+    let error = Error::new(Kind::Usage, "a session in a database is not changed in place");
+    let hint = format!("continue it in another program with: convo handoff {name} --to PROGRAM --install");
+    named(error, name).hint(hint)
+}
+
+/// The sessions of a database, without their records.
+///
+/// # Errors
+/// [`Kind::Unavailable`] without the plugin, else what it fails with.
+pub fn rows(path: &Path) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    let options = ["--list", "--json"].map(OsString::from);
+    run(path, &options, &mut |line| {
+        rows.extend(Row::read(&line));
+        true
+    })?;
+    Ok(rows)
+}
+
+/// Gives each session with its records to `each` until that returns false: the newest first, or the one with this id.
+/// The result is whether all of them could be read.
+///
+/// # Errors
+/// [`Kind::Unavailable`] without the plugin, else what it fails with.
+pub fn sessions(path: &Path, id: Option<&str>, each: &mut dyn FnMut(Row, Vec<u8>) -> bool) -> Result<bool> {
+    let mut options = vec![OsString::from("--rows")];
+    options.extend(id.map(|id| OsString::from(format!("--id={id}"))));
+    let mut session: Option<(Row, Vec<u8>)> = None;
+    let mut is_wanted = true;
+    let run = run(path, &options, &mut |line| {
+        match (Row::read(&line), &mut session) {
+            (Some(row), session) => {
+                if let Some((row, records)) = session.replace((row, Vec::new())) {
+                    is_wanted = each(row, records);
+                }
+            }
+            (None, Some((_, records))) => records.extend_from_slice(&line),
+            (None, None) => {}
+        }
+        is_wanted
+    });
+    match run {
+        // The others were read.
+        Err(error) if error.kind != Kind::Data || session.is_none() => return Err(error),
+        _ => {}
+    }
+    if let Some((row, records)) = session.filter(|_| is_wanted) {
+        each(row, records);
+    }
+    Ok(run.is_ok())
+}
+
+/// The records of a session.
+///
+/// # Errors
+/// [`Kind::Unavailable`] without the plugin, else what it fails with.
+pub fn records(path: &Path, id: &str) -> Result<Vec<u8>> {
+    let mut found = Vec::new();
+    let is_whole = sessions(path, Some(id), &mut |_, records| {
+        found = records;
+        true
+    })?;
+    match is_whole || !found.is_empty() {
+        true => Ok(found),
+        false => Err(Error::new(Kind::Data, "damaged beyond reading")),
+    }
+}
+
+/// Temporary files, in a directory that is removed with this.
+#[derive(Default)]
+pub struct Scratch(RwLock<Option<PathBuf>>);
+
+impl Scratch {
+    /// A file with the records of a session.
+    ///
+    /// # Errors
+    /// [`Kind::InputOutput`] if it cannot be written.
+    pub fn file(&self, id: &str, records: &[u8]) -> Result<PathBuf> {
+        let failed = |error| Error::io("cannot write a temporary file", error).kind(Kind::InputOutput);
+        let mut folder = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let folder = match &*folder {
+            Some(folder) => folder,
+            None => folder.insert(new_folder().map_err(failed)?),
+        };
+        let path = folder.join(format!("{}.jsonl", key::id_for_key(id)));
+        std::fs::write(&path, records).map_err(failed)?;
+        Ok(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let folder = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(folder) = folder.take() {
+            let _ = std::fs::remove_dir_all(folder); // the system empties the directory above
+        }
+    }
+}
+
+/// A directory that only the user can read.
+fn new_folder() -> std::io::Result<PathBuf> {
+    let mut nth = 0;
+    loop {
+        let folder = std::env::temp_dir().join(format!("convo-{}-{nth}", std::process::id()));
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && nth < 1000 => nth += 1,
+            made => return made.map(|()| folder),
+        }
+    }
+}
+
+/// Gives each line that the plugin prints of a database to `line` until that returns false.
+fn run(path: &Path, options: &[OsString], line: &mut dyn FnMut(Vec<u8>) -> bool) -> Result<()> {
+    let program = plugin::find(PLUGIN).ok_or_else(unsupported)?;
+    let failed = |why: String| {
+        let error = Error::new(Kind::Unavailable, format!("convo-{PLUGIN} failed: {why}"));
+        named(error, &path_name(path))
+    };
+    let mut child = Command::new(program)
+        .args(options)
+        .arg("--")
+        .arg(path)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| failed(error.to_string()))?;
+    let messages = child.stderr.take().map(|mut stderr| {
+        std::thread::spawn(move || {
+            let mut text = Vec::new();
+            let _ = stderr.read_to_end(&mut text); // what was read counts
+            text
+        })
+    });
+    let mut read = Ok(());
+    let mut is_wanted = true;
+    if let Some(stdout) = child.stdout.take() {
+        let mut stdout = BufReader::new(stdout);
+        while is_wanted {
+            let mut own = Vec::new();
+            match stdout.read_until(b'\n', &mut own) {
+                Ok(0) => break,
+                Ok(_) => is_wanted = line(own),
+                Err(error) => {
+                    read = Err(failed(error.to_string()));
+                    break;
+                }
+            }
+        }
+        // With its reader the plugin ends.
+    }
+    let ended = child.wait().map_err(|error| failed(error.to_string()))?;
+    read?;
+    let messages = messages
+        .and_then(|messages| messages.join().ok())
+        .unwrap_or_default();
+    if ended.success() || !is_wanted {
+        return Ok(());
+    }
+    let messages = String::from_utf8_lossy(&messages).into_owned();
+    let label = path.to_string_lossy();
+    let is_own = |line: &&str| line.starts_with("convo: ");
+    let mut lines = messages.lines().rev();
+    let last = lines.find(is_own).map(|line| {
+        let line = line.trim_start_matches("convo: ");
+        line.strip_prefix(&*label)
+            .map_or(line, |line| line.trim_start_matches(": "))
+    });
+    let kinds = [
+        Kind::Data,
+        Kind::NotFound,
+        Kind::InputOutput,
+        Kind::Locked,
+        Kind::Unsafe,
+    ];
+    let kind = kinds
+        .into_iter()
+        .find(|kind| ended.code() == Some(i32::from(kind.status())));
+    match (kind, last) {
+        (Some(kind), Some(last)) => Err(named(Error::new(kind, last.to_string()), &path_name(path))),
+        _ => Err(failed(last.map_or(ended.to_string(), str::to_string))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_not_a_record() {
+        let row = Row::read(br#"{"schema":"convo.sqlite/1","id":"a","archived":true,"bytes":3,"time":null}"#);
+        let row = row.unwrap();
+        assert_eq!((row.id.as_str(), row.is_archived, row.bytes), ("a", true, 3));
+        let record = br#"{"role":"user","content":"{\"schema\":\"convo.sqlite/1\",\"id\":\"a\"}","bytes":3}"#;
+        assert_eq!(Row::read(record), None);
+    }
+}
