@@ -26,6 +26,8 @@ pub struct Transcript {
     pub bytes: u64,
     /// When it was last changed.
     pub modified: SystemTime,
+    /// Whether it is in rows of the file, which is a database.
+    pub is_in_database: bool,
 }
 
 /// Why pipes and devices are not read.
@@ -60,6 +62,7 @@ impl Home {
                     kind,
                     bytes: about.len(),
                     modified: about.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+                    is_in_database: false,
                     path,
                 }),
                 Ok(about) if about.is_dir() => {}

@@ -109,18 +109,22 @@ impl Environment<'_> {
             Base::Config => one(self.directory("XDG_CONFIG_HOME").or_else(|| home(".config"))),
             Base::Here => one(self.directory.clone()),
             Base::Editors => {
-                let config = self.bases(Base::Config);
-                let mac = home("Library/Application Support");
-                let windows = self.directory("APPDATA");
-                let apps = config.into_iter().chain(mac).chain(windows);
-                let storage = apps.flat_map(|base| EDITORS.map(|editor| base.join(editor)));
-                let server = home(".vscode-server/data");
-                storage
-                    .chain(server)
-                    .map(|app| app.join("User/globalStorage"))
-                    .collect()
+                let editors = EDITORS.into_iter().flat_map(|editor| self.editor(editor));
+                let server = home(".vscode-server/data/User/globalStorage");
+                editors.chain(server).collect()
             }
+            Base::Editor(name) => self.editor(name),
         }
+    }
+
+    /// Where an editor may keep what is not about one project.
+    fn editor(&self, name: &str) -> Vec<PathBuf> {
+        let mac = self.home().map(|home| home.join("Library/Application Support"));
+        let bases = self.bases(Base::Config).into_iter().chain(mac);
+        bases
+            .chain(self.directory("APPDATA"))
+            .map(|base| base.join(name).join("User/globalStorage"))
+            .collect()
     }
 
     /// Where the home of a program may be.

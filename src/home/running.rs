@@ -3,6 +3,7 @@
 use super::claude_code;
 use super::files::Transcript;
 use super::places::Home;
+use super::relocation::has_log;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -75,6 +76,10 @@ impl Running {
             .is_some_and(|locks| is_locked(&locks.join(format!("{id}.lock"))))
         {
             return Some(Mark::Lock);
+        }
+        // A program that has its database open has a log next to it.
+        if transcript.is_in_database && !has_log(&transcript.path).unwrap_or(true) {
+            return None;
         }
         let age = self.now.duration_since(transcript.modified);
         age.is_ok_and(|age| age < RECENT).then_some(Mark::Recent)

@@ -47,6 +47,8 @@ pub(super) enum Base {
     Config,
     /// The storage of each editor of the family of Visual Studio Code.
     Editors,
+    /// The storage of one of them.
+    Editor(&'static str),
     /// The current directory.
     Here,
 }
@@ -92,7 +94,7 @@ pub(super) enum Beside {
     Parent(&'static str),
 }
 
-use Base::{Config, Data, Editors, Here, Home, Variable};
+use Base::{Config, Data, Editor, Editors, Here, Home, Variable};
 use Kind::{Archived, Database, Session, Subagent};
 
 /// A program without places, to be completed.
@@ -316,10 +318,14 @@ pub const PROGRAMS: &[Program] = &[
         name: "cursor",
         format: Some(Format::Cursor),
         places: &[
+            Place(Editor("Cursor"), ""),
             Place(Variable("CURSOR_CONFIG_DIR"), "projects"),
             Place(Home, ".cursor/projects"),
         ],
-        layout: &[(Session, "*/agent-transcripts/*/*.jsonl")],
+        layout: &[
+            (Database, "state.vscdb"),
+            (Session, "*/agent-transcripts/*/*.jsonl"),
+        ],
         resume: "cursor-agent --resume {id}",
         ..BLANK
     },
@@ -430,20 +436,4 @@ pub fn program(name: &str) -> Option<&'static Program> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_different_and_every_program_has_places_and_files() {
-        let names: Vec<&str> = PROGRAMS
-            .iter()
-            .flat_map(|program| [Some(program.name), program.short].into_iter().flatten())
-            .collect();
-        for (nth, name) in names.iter().enumerate() {
-            assert!(!names[..nth].contains(name), "{name}");
-            assert!(program(name).is_some());
-        }
-        let is_found = |program: &Program| !program.places.is_empty() && !program.layout.is_empty();
-        assert!(PROGRAMS.iter().all(is_found));
-    }
-}
+mod tests;

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -45,6 +46,8 @@ pub const OPENAI: &str =
 pub struct Env {
     root: TempDir,
     runs: AtomicU32,
+    /// The program without plugins next to it.
+    alone: OnceLock<TempDir>,
 }
 
 /// What a run did.
@@ -64,6 +67,7 @@ impl Env {
         Env {
             root,
             runs: AtomicU32::new(0),
+            alone: OnceLock::new(),
         }
     }
 
@@ -149,12 +153,18 @@ impl Env {
     /// The same without the plugins that were built.
     #[must_use = "a test checks what a run did"]
     pub fn run_without_plugins(&self, arguments: &[&str]) -> Run {
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let program = folder.path().join("convo");
-        std::fs::hard_link(env!("CARGO_BIN_EXE_convo"), &program).unwrap();
-        let mut command = self.program(program);
+        self.wait(self.command_without_plugins(arguments))
+    }
+
+    pub fn command_without_plugins(&self, arguments: &[&str]) -> Command {
+        let folder = self.alone.get_or_init(|| {
+            let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+            std::fs::hard_link(env!("CARGO_BIN_EXE_convo"), folder.path().join("convo")).unwrap();
+            folder
+        });
+        let mut command = self.program(folder.path().join("convo"));
         command.args(arguments).stdin(Stdio::null());
-        self.wait(command)
+        command
     }
 
     /// With something on standard input.

@@ -3,6 +3,8 @@
 mod agents;
 mod cursor;
 mod goose;
+mod homes;
+mod live;
 mod llm;
 mod opencode;
 mod relocate;

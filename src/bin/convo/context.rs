@@ -10,6 +10,7 @@ pub use crate::input::source::{
 };
 use crate::output::{Color, Output, path_name};
 use crate::programs::counter_program;
+use crate::programs::database::{self, Scratch};
 use crate::programs::hooks::{self, Hooks};
 use crate::terminal::palette::Palette;
 use convo::error::{Error, Kind, Place, Result};
@@ -45,6 +46,8 @@ pub struct Context {
     store: OnceLock<Store>,
     /// Files of running sessions that operands named.
     running: RwLock<Vec<(PathBuf, Option<Mark>)>>,
+    /// Files with records of databases, for commands that read files.
+    scratch: Scratch,
 }
 
 impl Context {
@@ -103,6 +106,7 @@ impl Context {
             colors: config.colors,
             store: OnceLock::new(),
             running: RwLock::default(),
+            scratch: Scratch::default(),
         })
     }
 
@@ -185,6 +189,9 @@ impl Context {
         let Some(meant) = names::resolve(self, operand)? else {
             return Ok(input);
         };
+        if let Some(id) = meant.row {
+            return Ok(Input::Row(operand.to_string(), meant.path, id));
+        }
         if meant.mark.is_some() || meant.is_archived {
             let mut running = self.running.write().unwrap_or_else(PoisonError::into_inner);
             running.push((meant.path.clone(), meant.mark));
@@ -200,7 +207,7 @@ impl Context {
         }
     }
 
-    /// A path; the name of a session in a home is its file.
+    /// A path; the name of a session in a home is its file, or a temporary file with the records of its row.
     pub fn path(&self, path: &Path) -> Result<PathBuf> {
         match path
             .to_str()
@@ -208,6 +215,9 @@ impl Context {
             .map(|name| self.input(name))
         {
             Some(Ok(Input::Path(path))) => Ok(path),
+            Some(Ok(Input::Row(_, database, id))) => {
+                self.scratch.file(&id, &database::records(&database, &id)?)
+            }
             Some(Err(error)) => Err(error),
             _ => Ok(path.to_path_buf()),
         }

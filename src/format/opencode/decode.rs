@@ -131,7 +131,10 @@ fn assistant(element: &Element<'_>, parts: Vec<&[u8]>) -> Vec<Draft> {
     if !reasoning.is_empty() {
         step.message.raw("reasoning", array(&reasoning));
     }
-    if let Some(model) = json::member(element.info, "modelID").filter(|raw| raw.starts_with(b"\"")) {
+    // Older versions name it as a message of the user does.
+    let model = || json::member(json::member(element.info, "model")?, "modelID");
+    let model = json::member(element.info, "modelID").or_else(model);
+    if let Some(model) = model.filter(|raw| raw.starts_with(b"\"")) {
         step.message.raw("model", model);
     }
     match used.as_slice() {

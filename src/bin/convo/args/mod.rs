@@ -219,6 +219,8 @@ pub enum Input {
     Path(PathBuf),
     /// A session of the store.
     Name(String),
+    /// A session in the database of a program: the name as given, the database, and the id there.
+    Row(String, PathBuf, String),
 }
 
 /// The operand for every session of the store.
@@ -246,7 +248,7 @@ impl Input {
         match self {
             Input::Stdin => "-".to_string(),
             Input::Path(path) => crate::output::path_name(path),
-            Input::Name(name) => name.clone(),
+            Input::Name(name) | Input::Row(name, ..) => name.clone(),
         }
     }
 }

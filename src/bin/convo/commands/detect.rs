@@ -89,6 +89,7 @@ fn verdict(context: &Context, input: &Input) -> convo::Result<Detection> {
             store.reader(&store.resolve(name)?)?;
             Ok(Detection::certain(Format::Native, "a stored session"))
         }
+        Input::Row(..) => Ok(Detection::certain(Format::Native, "a session in a database")),
         Input::Stdin => {
             if io::stdin().is_terminal() {
                 return Err(Error::new(Kind::Usage, "no input: standard input is a terminal")

@@ -28,6 +28,7 @@ use crate::args::Input;
 use crate::context::{Context, Opened, certain_format, named, neighbor};
 use crate::input::opencode_dir as opencode;
 use crate::input::report_and_continue;
+use crate::programs::database;
 use crate::writing::{packing, rewrite, write_to};
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
@@ -102,6 +103,7 @@ fn one(context: &Context, input: &Input, edit: &Edit<'_>, plan: Planner<'_>) -> 
                 .hint("omit -i to change the stored session")
                 .into())
         }
+        Input::Row(name, ..) => Err(database::unchanged(name).into()),
         Input::Name(name) => change(context, &mut Stored::open(context, name, edit)?, plan),
         Input::Path(path) => in_place(context, path, edit, plan),
         Input::Stdin => Err(Error::new(Kind::Usage, "-i requires a file").into()),

@@ -3,16 +3,17 @@
 use super::read;
 use crate::config::home;
 use crate::overviews::OverviewReader;
+use crate::programs::database::Row;
 use convo::error::Result;
 use convo::filter::overview::Overview;
 use convo::format::Format;
+use convo::home::{Kind, Transcript};
 use convo::store::Facts;
 use convo::store::cache::{Entries, Entry, Identity, Place, Writer, pays};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 /// The version of what an entry holds.
-const VERSION: &str = "homes 1";
+const VERSION: &str = "homes 2";
 
 /// Less than this is read faster than a cache is kept.
 const LEAST: u64 = 4 << 20;
@@ -36,19 +37,21 @@ pub fn forget() -> Result<()> {
 /// The cache as it was.
 pub struct Known(Vec<u8>);
 
+/// A session in a file; in a database with its row there.
+pub type Inside = (Option<Row>, Overview);
+
 /// The sessions of a file, and its entry in the cache.
-pub enum Found<'c> {
-    Cached(Vec<Overview>, Entry<'c>),
-    Read(Vec<Overview>, Option<(Identity, Vec<u8>)>),
+pub struct Found<'c> {
+    pub sessions: Vec<Inside>,
+    state: State<'c>,
 }
 
-impl Found<'_> {
-    /// The sessions.
-    pub fn into_sessions(self) -> Vec<Overview> {
-        match self {
-            Found::Cached(sessions, _) | Found::Read(sessions, _) => sessions,
-        }
-    }
+/// What the cache keeps of a file.
+enum State<'c> {
+    Cached(Entry<'c>),
+    Fresh(Identity, Vec<u8>),
+    /// Its files may be changing.
+    Unsettled,
 }
 
 impl Known {
@@ -68,23 +71,28 @@ impl Known {
     }
 
     /// Keeps what was read, if that pays. `found` are all files.
-    pub fn keep(&self, entries: &Entries<'_>, found: &[(&Path, u64, &Found<'_>)]) {
+    pub fn keep(&self, entries: &Entries<'_>, found: &[(&Transcript, &Found<'_>)]) {
         let fresh = found
             .iter()
-            .filter(|(.., found)| matches!(found, Found::Read(_, Some(_))));
-        let bytes = fresh.clone().map(|(_, bytes, _)| bytes).sum();
+            .filter(|(_, found)| matches!(found.state, State::Fresh(..)));
+        let size = |file: &Transcript| match file.kind {
+            // A program has to be started for it.
+            Kind::Database => file.bytes.max(LEAST),
+            _ => file.bytes,
+        };
+        let bytes = fresh.clone().map(|(file, _)| size(file)).sum();
         let is_small = self.0.is_empty() && bytes < LEAST;
         if is_small || !pays(fresh.count(), bytes, found.len(), entries.len(), self.0.len()) {
             return;
         }
         let Some(place) = place() else { return };
         let mut writer = Writer::new(VERSION, self.0.len());
-        for (path, _, found) in found {
-            let name = path.as_os_str().as_bytes();
-            match found {
-                Found::Cached(_, entry) => writer.push(name, entry.identity, entry.payload),
-                Found::Read(_, Some((identity, payload))) => writer.push(name, *identity, payload),
-                Found::Read(_, None) => {}
+        for (file, found) in found {
+            let name = name(file);
+            match &found.state {
+                State::Cached(entry) => writer.push(&name, entry.identity, entry.payload),
+                State::Fresh(identity, payload) => writer.push(&name, *identity, payload),
+                State::Unsettled => {}
             }
         }
         place.keep(writer);
@@ -96,44 +104,106 @@ impl Known {
 /// # Errors
 /// What reading fails with.
 pub fn sessions<'c>(
-    path: &Path,
+    file: &Transcript,
     format: Option<Format>,
     now: i64,
     entries: &Entries<'c>,
     reader: &OverviewReader<'_>,
 ) -> Result<Found<'c>> {
-    let facts = std::fs::metadata(path).map(|about| Facts::about(&about)).ok();
-    if let Some(entry) = facts.and_then(|facts| entries.get(path.as_os_str().as_bytes(), &facts))
+    let name = name(file);
+    let facts = facts(file);
+    if let Some(entry) = facts.and_then(|facts| entries.get(&name, &facts))
         && let Some(sessions) = decode(entry.payload, reader)
     {
-        return Ok(Found::Cached(sessions, entry));
+        let state = State::Cached(entry);
+        return Ok(Found { sessions, state });
     }
-    let (sessions, is_alone) = read::parts(path, format, reader)?;
+    let (sessions, is_alone): (Vec<Inside>, bool) = match file.kind {
+        Kind::Database => {
+            let rows = read::rows(&file.path, reader)?.into_iter();
+            let log_is_settled = log(file).is_none_or(|log| Identity::settled(&log, now).is_some());
+            let rows = rows.map(|(row, overview)| (Some(row), overview));
+            (rows.collect(), log_is_settled)
+        }
+        _ => {
+            let (sessions, is_alone) = read::parts(&file.path, format, reader)?;
+            let sessions = sessions.into_iter().map(|overview| (None, overview));
+            (sessions.collect(), is_alone)
+        }
+    };
     let identity = facts
         .filter(|_| is_alone)
         .and_then(|facts| Identity::settled(&facts, now));
-    let kept = identity.map(|identity| (identity, encode(&sessions)));
-    Ok(Found::Read(sessions, kept))
+    let state = match identity {
+        Some(identity) => State::Fresh(identity, encode(&sessions)),
+        None => State::Unsettled,
+    };
+    Ok(Found { sessions, state })
 }
 
-fn encode(sessions: &[Overview]) -> Vec<u8> {
+/// Size and times of a file.
+fn facts(file: &Transcript) -> Option<Facts> {
+    let facts = Facts::about(&std::fs::metadata(&file.path).ok()?);
+    Some(match file.kind {
+        Kind::Database => opened(facts),
+        _ => facts,
+    })
+}
+
+/// SQLite sets the owner of files that it only reads, if the user may do that.
+fn opened(facts: Facts) -> Facts {
+    Facts {
+        changed: facts.modified,
+        ..facts
+    }
+}
+
+/// The log next to a database, in which its newest messages are.
+fn log(file: &Transcript) -> Option<Facts> {
+    let mut path = file.path.as_os_str().to_os_string();
+    path.push("-wal");
+    let about = std::fs::metadata(path).ok()?;
+    (about.len() > 0).then(|| opened(Facts::about(&about)))
+}
+
+/// The name of a file in the cache: with another log, a database is another one.
+fn name(file: &Transcript) -> Vec<u8> {
+    let mut name = file.path.as_os_str().as_bytes().to_vec();
+    if let Some(log) = (file.kind == Kind::Database).then(|| log(file)).flatten() {
+        let (seconds, nanoseconds) = log.modified;
+        let own = format!("\0{} {} {seconds}.{nanoseconds}", log.inode, log.size);
+        name.extend_from_slice(own.as_bytes());
+    }
+    name
+}
+
+fn encode(sessions: &[Inside]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    for session in sessions {
-        let session = session.encode();
-        bytes.extend_from_slice(&(session.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&session);
+    for (row, overview) in sessions {
+        let row = row.as_ref().map(Row::written).unwrap_or_default();
+        for part in [row, overview.encode()] {
+            bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(&part);
+        }
     }
     bytes
 }
 
-fn decode(mut bytes: &[u8], reader: &OverviewReader<'_>) -> Option<Vec<Overview>> {
-    let mut sessions = Vec::new();
-    while !bytes.is_empty() {
+fn decode(mut bytes: &[u8], reader: &OverviewReader<'_>) -> Option<Vec<Inside>> {
+    let mut part = || {
         let (length, rest) = bytes.split_first_chunk::<8>()?;
         let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
-        let (session, rest) = rest.split_at_checked(length)?;
-        sessions.push(reader.known(session)?);
+        let (part, rest) = rest.split_at_checked(length)?;
         bytes = rest;
+        Some(part)
+    };
+    let mut sessions = Vec::new();
+    while let Some(row) = part() {
+        let row = match row {
+            [] => None,
+            row => Some(Row::read(row)?),
+        };
+        sessions.push((row, reader.known(part()?)?));
     }
-    Some(sessions)
+    bytes.is_empty().then_some(sessions)
 }

@@ -1,6 +1,7 @@
 //! The homes of other programs as commands see them: their sessions read, and named.
 
 pub mod archived;
+mod databases;
 mod journals;
 mod known;
 pub mod names;
@@ -8,6 +9,7 @@ mod own;
 mod read;
 
 pub use archived::{archive_place, keep, kept_name, long_path, original, refuse_overlap, short_path};
+pub use databases::{is_database, of_row, report_unread, unread};
 pub use journals::{journals, settle};
 pub use known::forget;
 pub use own::{Own, project_of, unread as unread_path};
@@ -16,6 +18,7 @@ use crate::args::Counting;
 use crate::context::Context;
 use crate::overviews::OverviewReader;
 use crate::parallel;
+use crate::programs::database;
 use convo::error::{Error, Kind as ErrorKind};
 use convo::filter::overview::Overview;
 use convo::home::Kind;
@@ -24,7 +27,7 @@ use convo::home::{
 };
 use convo::model::time;
 use convo::store::Facts;
-use known::{Found, Known};
+use known::Known;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -70,6 +73,8 @@ pub struct Listing {
     pub files: Files,
     /// Directories of sidecars without a transcript.
     pub orphans: u64,
+    /// Why not all sessions are read.
+    unread: Option<String>,
     /// Files that cannot be read as sessions.
     pub errors: Vec<Error>,
 }
@@ -77,35 +82,13 @@ pub struct Listing {
 impl Listing {
     /// Why the sessions of the home are not all read.
     pub fn reason(&self) -> Option<String> {
-        let database = self
-            .files
-            .transcripts
-            .iter()
-            .find(|file| file.kind == Kind::Database);
-        match &self.home.problem {
-            Some(problem) => Some(problem.clone()),
-            None => unread(&self.home, database.is_some()),
-        }
+        self.home.problem.clone().or_else(|| self.unread.clone())
     }
-}
 
-/// Why not all sessions of a home are read.
-pub fn unread(home: &Home, has_database: bool) -> Option<String> {
-    match (home.program.format, has_database) {
-        (_, true) => Some("database".to_string()),
-        (None, _) => Some("format not supported".to_string()),
-        _ => None,
-    }
-}
-
-/// Reports in one line which homes are not read, and why; `what` names the skipped work.
-pub fn report_unread(context: &Context, unread: &[(&str, String)], what: &str) {
-    let homes: Vec<String> = unread
-        .iter()
-        .map(|(program, why)| format!("{program} ({why})"))
-        .collect();
-    if !homes.is_empty() {
-        context.output.tell("", &format!("{what}: {}", homes.join(", ")));
+    /// Whether sessions of the home are read, of files or of a database.
+    pub fn is_read(&self) -> bool {
+        let has_database = || self.files.transcripts.iter().any(is_database);
+        self.home.program.format.is_some() || self.unread.is_none() && has_database()
     }
 }
 
@@ -160,14 +143,17 @@ pub struct Reading<'r> {
     pub reader: &'r OverviewReader<'r>,
     /// Whether what was read of unchanged files before is used.
     pub is_cached: bool,
+    /// Whether databases are read.
+    pub with_databases: bool,
 }
 
 /// The sessions of these homes, without tokens that have to be counted.
-pub fn listings(context: &Context, homes: Vec<Home>) -> anyhow::Result<Vec<Listing>> {
+pub fn listings(context: &Context, homes: Vec<Home>, with_databases: bool) -> anyhow::Result<Vec<Listing>> {
     let counting = Counting::default();
     let reading = Reading {
         reader: &OverviewReader::new(context, &counting, false),
         is_cached: true,
+        with_databases,
     };
     listings_with(context, homes, &reading)
 }
@@ -186,18 +172,17 @@ pub fn listings_with(
             None => home.files(),
             Some(_) => Files::default(),
         };
-        let read = files
-            .transcripts
-            .iter()
-            .filter(|file| file.kind != Kind::Database);
-        if home.program.format.is_some() {
-            work.extend(read.cloned().map(|transcript| Work {
-                home: nth,
-                transcript,
-            }));
-        }
+        let read = files.transcripts.iter().filter(|file| match file.kind {
+            Kind::Database => reading.with_databases && database::is_supported(),
+            _ => home.program.format.is_some(),
+        });
+        work.extend(read.cloned().map(|transcript| Work {
+            home: nth,
+            transcript,
+        }));
         listings.push(Listing {
             retention: home.retention(),
+            unread: unread(&home, &files.transcripts),
             orphans: orphans(&home, &files.transcripts).len() as u64,
             sessions: Vec::new(),
             errors: Vec::new(),
@@ -213,9 +198,8 @@ pub fn listings_with(
     // Several at once: most are in the cache.
     let shares: Vec<&[Work]> = work.chunks(work.len().div_ceil(SHARES).clamp(1, SHARE)).collect();
     let one = |work: &Work| {
-        let path = &work.transcript.path;
-        let format = programs[work.home].format_of(path);
-        known::sessions(path, format, started, &entries, reading.reader)
+        let format = programs[work.home].format_of(&work.transcript.path);
+        known::sessions(&work.transcript, format, started, &entries, reading.reader)
     };
     parallel::each_result(
         &shares,
@@ -227,14 +211,8 @@ pub fn listings_with(
         },
     )?;
     let found = work.iter().zip(&read);
-    let found: Vec<(&Path, u64, &Found<'_>)> = found
-        .filter_map(|(work, found)| {
-            Some((
-                work.transcript.path.as_path(),
-                work.transcript.bytes,
-                found.as_ref().ok()?,
-            ))
-        })
+    let found: Vec<_> = found
+        .filter_map(|(work, found)| Some((&work.transcript, found.as_ref().ok()?)))
         .collect();
     known.keep(&entries, &found);
     let marks: Vec<(Running, Index)> = listings
@@ -245,16 +223,20 @@ pub fn listings_with(
     for (work, result) in work.into_iter().zip(read) {
         let listing = &mut listings[work.home];
         match result {
-            Ok(found) => add(
-                listing,
-                &marks[work.home],
-                work.transcript,
-                found.into_sessions(),
-                &mut directories,
-            ),
+            Ok(found) => {
+                let sessions = found.sessions;
+                for inside in sessions.chunk_by(|(one, _), (other, _)| one == other) {
+                    let row = inside.first().and_then(|(row, _)| row.as_ref());
+                    let transcript = row.map_or(work.transcript.clone(), |row| of_row(&work.transcript, row));
+                    let parts = inside.iter().map(|(_, overview)| overview.clone()).collect();
+                    add(listing, &marks[work.home], transcript, parts, &mut directories);
+                }
+            }
+            Err(error) if is_database(&work.transcript) => listing.unread = Some(error.message),
             Err(error) => listing.errors.push(error),
         }
     }
+    listings.iter_mut().for_each(databases::drop_moved);
     name_projects(&mut listings, &marks);
     Ok(listings)
 }
@@ -302,9 +284,11 @@ fn add(
             },
         };
         let mut transcript = transcript.clone();
-        let records = convo::home::records(&listing.home, &id);
-        let sizes = records.iter().filter_map(|record| std::fs::metadata(record).ok());
-        transcript.bytes += sizes.map(|about| about.len()).sum::<u64>();
+        if !transcript.is_in_database {
+            let records = convo::home::records(&listing.home, &id);
+            let sizes = records.iter().filter_map(|record| std::fs::metadata(record).ok());
+            transcript.bytes += sizes.map(|about| about.len()).sum::<u64>();
+        }
         let title = index
             .title(&id)
             .or(overview.title.as_ref().map(|title| title.text.as_str()));
@@ -319,6 +303,7 @@ fn add(
                 .map(|retention| retention.due(seconds(transcript.modified), updated(&overview))),
             sidecars: match transcript.kind {
                 Kind::Subagent => Sidecars::default(),
+                _ if transcript.is_in_database => Sidecars::default(),
                 _ => Sidecars::of(&listing.home, &transcript, &id, directories),
             },
             project,

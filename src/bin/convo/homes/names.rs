@@ -1,10 +1,12 @@
 //! Names of sessions in homes, and their resolution.
 
-use super::{HomeSession, all, archived, clock, listings, own_name, unread_path};
+use super::{HomeSession, all, archived, clock, is_database, listings, of_row, own_name, unread_path};
 use crate::context::{Context, named};
 use crate::output::path_name;
+use crate::programs::database::{self, Row};
 use convo::error::{Error, Kind, Result};
 use convo::home::{Files, Home, Kind as FileKind, Mark, Name, Program, Running, Transcript, Wanted};
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// Names in a hint.
@@ -13,6 +15,8 @@ const NAMED: usize = 10;
 /// A session that a name means.
 pub struct Meant {
     pub path: PathBuf,
+    /// Its id, if the path is a database.
+    pub row: Option<String>,
     /// What marks it as running.
     pub mark: Option<Mark>,
     /// Whether its program deleted it, and this is the copy in the archive.
@@ -60,11 +64,16 @@ pub fn resolve(context: &Context, text: &str) -> Result<Option<Meant>> {
         context.output.tell(text, what);
         return Ok(Some(Meant {
             path,
+            row: None,
             mark: None,
             is_archived: true,
         }));
     }
     let found = chosen.map_err(|error| {
+        let is_unread = |home: &Home| home.files().transcripts.iter().any(is_database);
+        if error.hint.is_none() && !database::is_supported() && homes.iter().any(is_unread) {
+            return named(database::unsupported(), text);
+        }
         if let Some((path, why)) = unread.first() {
             // It may be there.
             return unread_path(path, why);
@@ -77,7 +86,7 @@ pub fn resolve(context: &Context, text: &str) -> Result<Option<Meant>> {
     })?;
     let home = &homes[found.home];
     let path = path_name(&found.transcript.path);
-    if home.program.format.is_none() {
+    if home.program.format.is_none() && !found.transcript.is_in_database {
         let error = Error::new(
             Kind::Data,
             format!("sessions of {} are not supported", home.program.name),
@@ -97,6 +106,7 @@ pub fn resolve(context: &Context, text: &str) -> Result<Option<Meant>> {
     Ok(Some(Meant {
         mark: running.mark(&found.transcript, &id, found.project.as_deref()),
         path: found.transcript.path,
+        row: found.transcript.is_in_database.then_some(id),
         is_archived: false,
     }))
 }
@@ -125,10 +135,17 @@ fn candidates(
             problems,
         } = home.files();
         unread.extend(problems);
-        let is_plain = |file: &Transcript| file.id.is_some() || file.kind == FileKind::Database;
-        if files.iter().all(is_plain) && !matches!(wanted, Wanted::LastOf(_)) {
-            let files = files.into_iter().filter(|file| file.kind != FileKind::Database);
-            found.extend(files.map(|transcript| Candidate {
+        let (databases, files): (Vec<_>, Vec<_>) = files.into_iter().partition(is_database);
+        let mut known = HashSet::new();
+        for file in databases.iter().filter(|_| database::is_supported()) {
+            for row in database::rows(&file.path)? {
+                known.insert(own_name(&row.id, row.parent.as_deref()));
+                found.push(Candidate::of_row(nth, file, row));
+            }
+        }
+        let first = found.len();
+        if files.iter().all(|file| file.id.is_some()) && !matches!(wanted, Wanted::LastOf(_)) {
+            found.extend(files.into_iter().map(|transcript| Candidate {
                 home: nth,
                 name: own_name(
                     transcript.id.as_deref().unwrap_or_default(),
@@ -139,9 +156,10 @@ fn candidates(
                 updated: super::seconds(transcript.modified),
                 transcript,
             }));
+            drop_known(&mut found, first, &known);
             continue;
         }
-        let read = listings(context, vec![home.clone()]).map_err(|error| {
+        let read = listings(context, vec![home.clone()], false).map_err(|error| {
             error
                 .downcast::<Error>()
                 .unwrap_or_else(|error| Error::new(Kind::InputOutput, error.to_string()))
@@ -158,8 +176,29 @@ fn candidates(
                 transcript: session.transcript.clone(),
             }));
         }
+        drop_known(&mut found, first, &known);
     }
     Ok(found)
+}
+
+/// Drops the files of sessions that their program has moved to its database.
+fn drop_known(found: &mut Vec<Candidate>, first: usize, known: &HashSet<String>) {
+    let files = found.split_off(first);
+    found.extend(files.into_iter().filter(|file| !known.contains(&file.name)));
+}
+
+impl Candidate {
+    fn of_row(home: usize, database: &Transcript, row: Row) -> Candidate {
+        let transcript = of_row(database, &row);
+        Candidate {
+            home,
+            name: own_name(&row.id, row.parent.as_deref()),
+            place: (1, 1),
+            project: row.project.as_deref().map(convo::home::plain_project),
+            updated: super::seconds(transcript.modified),
+            transcript,
+        }
+    }
 }
 
 /// The session that is meant.

@@ -4,11 +4,13 @@ use crate::context::named;
 use crate::input::quiet;
 use crate::output::path_name;
 use crate::overviews::OverviewReader;
-use convo::error::Result;
+use crate::programs::database::{self, Row};
+use convo::error::{Kind, Result};
 use convo::filter::overview::{Overview, Title, TitleSource};
 use convo::format::Format;
 use convo::format::report::Report;
 use convo::model::lineage::Aside;
+use convo::model::session::Session;
 use convo::model::{json, time};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -24,16 +26,8 @@ pub fn parts(
     let mut failed = None;
     let mut report = Report::default();
     let read = quiet::sessions(path, format, None, &mut report, &mut |_, session| {
-        match reader.read(&path_name(path), &session, false) {
-            Ok(mut overview) => {
-                if let Some(title) = &mut overview.title
-                    && title.from == TitleSource::Question
-                    && let Some(question) = Title::question(&session)
-                {
-                    title.text = question;
-                }
-                parts.push(overview);
-            }
+        match overview(path, &session, reader) {
+            Ok(overview) => parts.push(overview),
             Err(error) => failed = Some(error),
         }
         failed.is_none()
@@ -44,13 +38,68 @@ pub fn parts(
     }
     // Records that are not messages have times, too.
     let own = parts.iter_mut().rfind(|part| aside(part).is_none());
-    if let (Some(last), Some(newest)) = (own, newest_time(path)) {
-        let own = last.updated.as_deref();
-        if own.is_none_or(|own| time::is_before(own, &newest) == Some(true)) {
-            last.updated = Some(newest);
-        }
+    if let Some(last) = own {
+        later(last, newest_time(path).as_deref());
     }
     Ok((parts, is_alone))
+}
+
+/// Sets the time of the newest record, if this one is newer.
+fn later(overview: &mut Overview, time: Option<&str>) {
+    let own = overview.updated.as_deref();
+    if let Some(time) = time
+        && own.is_none_or(|own| time::is_before(own, time) == Some(true))
+    {
+        overview.updated = Some(time.to_string());
+    }
+}
+
+fn overview(path: &Path, session: &Session, reader: &OverviewReader<'_>) -> Result<Overview> {
+    let mut overview = reader.read(&path_name(path), session, false)?;
+    if let Some(title) = &mut overview.title
+        && title.from == TitleSource::Question
+        && let Some(question) = Title::question(session)
+    {
+        title.text = question;
+    }
+    Ok(overview)
+}
+
+/// The sessions in a database, each with its row; branches have the row of their session, and one that cannot be read has
+/// no messages.
+///
+/// # Errors
+/// What the plugin fails with.
+pub fn rows(path: &Path, reader: &OverviewReader<'_>) -> Result<Vec<(Row, Overview)>> {
+    let mut found: Vec<(Row, Overview)> = Vec::new();
+    let mut failed = None;
+    database::sessions(path, None, &mut |row, records| {
+        let first = found.len();
+        let mut each = |_, session: Session| {
+            match overview(path, &session, reader) {
+                Ok(mut overview) => {
+                    later(&mut overview, row.updated.as_deref());
+                    found.push((row.clone(), overview));
+                }
+                Err(error) => failed = Some(error),
+            }
+            failed.is_none()
+        };
+        let read = quiet::bytes(records, &mut Report::default(), &mut each);
+        if let (Err(error), None) = (read, &failed)
+            && error.kind != Kind::Data
+        {
+            failed = Some(error);
+        }
+        if found.len() == first {
+            found.push((row, Overview::default()));
+        }
+        failed.is_none()
+    })?;
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(found),
+    }
 }
 
 /// The relation of a session to the session before it in its file.

@@ -4,6 +4,7 @@ use crate::args::{Following, Input};
 use crate::context::{Context, named, refuse_terminal};
 use crate::input::{InputSessions, Reading};
 use crate::output::reader_is_gone;
+use crate::programs::database;
 use crate::programs::interrupt::Interrupt;
 use convo::error::{Error, Kind};
 use convo::format::Format;
@@ -114,7 +115,7 @@ impl Source {
     fn open(context: &Context, input: &Input) -> anyhow::Result<Source> {
         Ok(match input {
             Input::Name(name) => Source::Stored(context.store()?.resolve(name)?, 0),
-            Input::Path(_) => Source::File(None, None),
+            Input::Path(_) | Input::Row(..) => Source::File(None, None),
             Input::Stdin => {
                 refuse_terminal().map_err(|error| named(error, &input.label()))?;
                 let (sender, receiver) = sync_channel(16);
@@ -161,10 +162,10 @@ impl Source {
             }
             Source::File(last, missing) => {
                 std::thread::sleep(pause);
-                let Input::Path(path) = input else {
+                let (Input::Path(path) | Input::Row(_, path, _)) = input else {
                     return Ok(News::None);
                 };
-                match state(path) {
+                match state(path, input) {
                     Ok(state) => {
                         *missing = None;
                         let is_new = last.replace(state) != Some(state);
@@ -195,6 +196,11 @@ impl Source {
     fn bytes(&self, input: &Input, is_over: bool) -> anyhow::Result<Option<Vec<u8>>> {
         let mut bytes = match (self, input) {
             (Source::Stdin(bytes, _), _) => bytes.clone(),
+            (_, Input::Row(label, path, id)) => {
+                return database::records(path, id)
+                    .map(Some)
+                    .map_err(|error| named(error, label).into());
+            }
             (_, Input::Path(path)) => match std::fs::read(path) {
                 Ok(bytes) => bytes,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -215,8 +221,15 @@ fn gone(input: &Input) -> anyhow::Error {
     named(Error::new(Kind::InputOutput, "was removed"), &input.label()).into()
 }
 
-fn state(path: &Path) -> io::Result<FileState> {
-    let about = std::fs::metadata(path)?;
+/// The state of a file; of a database that of the log in which its newest messages are.
+fn state(path: &Path, input: &Input) -> io::Result<FileState> {
+    let mut log = path.as_os_str().to_os_string();
+    log.push("-wal");
+    let log = matches!(input, Input::Row(..)).then(|| std::fs::metadata(log).ok());
+    let about = match log.flatten().filter(|about| about.len() > 0) {
+        Some(about) => about,
+        None => std::fs::metadata(path)?,
+    };
     Ok((
         about.dev(),
         about.ino(),

@@ -7,6 +7,7 @@ use super::source::{
 };
 use crate::args::{Input, InputArgs};
 use crate::context::{Context, named};
+use crate::programs::database;
 use convo::error::{Error, Kind, Result};
 use convo::format::native::NativeReader;
 use convo::format::packed::is_packed;
@@ -62,6 +63,9 @@ impl Context {
                 self.open_stream(&label, stdin(), None, reading)
             }
             Input::Path(path) => self.open_path(&label, path, reading),
+            Input::Row(_, path, id) => {
+                database::records(path, id).and_then(|records| self.open_row(&label, records, reading))
+            }
         };
         opened.map_err(|error| named(error, &label))
     }
@@ -75,6 +79,19 @@ impl Context {
         };
         let opened = self.open_stream(&label, io::Cursor::new(bytes), path, reading);
         opened.map_err(|error| named(error, &label))
+    }
+
+    /// Opens the records of a session in a database.
+    fn open_row(&self, label: &str, records: Vec<u8>, reading: Reading<'_>) -> Result<Opened> {
+        let args = InputArgs {
+            from: Some(Format::Native),
+            ..reading.args.clone()
+        };
+        let reading = Reading {
+            args: &args,
+            ..reading
+        };
+        self.open_stream(label, io::Cursor::new(records), None, reading)
     }
 
     fn open_path(&self, label: &str, path: &Path, reading: Reading<'_>) -> Result<Opened> {

@@ -3,6 +3,7 @@
 pub mod bundled_plugins;
 pub mod counter_choice;
 pub mod counter_program;
+pub mod database;
 pub mod external_program;
 pub mod hooks;
 pub mod interrupt;

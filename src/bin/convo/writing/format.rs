@@ -111,7 +111,7 @@ fn same(inputs: &[Input], reading: &InputArgs) -> Result<Format> {
 fn of_input(input: &Input, reading: &InputArgs) -> Result<Format> {
     let (head, whole, path) = match (reading.from, input) {
         (Some(format), _) => return Ok(format),
-        (None, Input::Name(_)) => return Ok(Format::Native),
+        (None, Input::Name(_) | Input::Row(..)) => return Ok(Format::Native),
         (None, Input::Path(path)) => {
             let mut file = File::open(path).map_err(|error| Error::io("cannot open", error))?;
             let (head, whole, _) = unwrapped(&mut file)?;

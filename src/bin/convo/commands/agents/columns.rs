@@ -74,7 +74,7 @@ impl Row {
         let transcripts = files
             .iter()
             .filter(|file| matches!(file.kind, Kind::Session | Kind::Archived));
-        let is_read = listing.home.program.format.is_some();
+        let is_read = listing.is_read();
         let times: Vec<i64> = match is_read {
             true => full().map(|session| session.updated()).collect(),
             false => transcripts.clone().map(|file| seconds(file.modified)).collect(),
@@ -84,11 +84,15 @@ impl Row {
             .clone()
             .map(|file| (&*file.path, file.bytes))
             .collect();
+        let (inside, alone): (Vec<&HomeSession>, Vec<&HomeSession>) = sessions
+            .iter()
+            .partition(|session| session.transcript.is_in_database);
         sizes.extend(
-            sessions
+            alone
                 .iter()
                 .map(|session| (session.path().as_path(), session.transcript.bytes)),
         );
+        let inside: u64 = inside.iter().map(|session| session.transcript.bytes).sum();
         let subagents = listing
             .sessions
             .iter()
@@ -108,7 +112,7 @@ impl Row {
             // Those in files of their own, and those in the files of sessions.
             subagents: count(subagents) + inner(listing),
             orphans: listing.orphans,
-            bytes: sizes.values().sum(),
+            bytes: sizes.values().sum::<u64>() + inside,
             newest: times.iter().max().copied(),
             oldest: times.iter().min().copied(),
             running: count(full().filter(|session| session.running.is_some()).count()),

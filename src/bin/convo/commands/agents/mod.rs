@@ -21,7 +21,8 @@ use std::time::Duration;
 /// Lists the home of each program: where it keeps its sessions, how many there are, and after which time it deletes them
 /// without being asked. On a terminal, prints a table; otherwise program, sessions, bytes, time of the newest session,
 /// retention and directory, separated by tabs. Homes are found by the default places and by the variables of the
-/// programs, such as CLAUDE_CONFIG_DIR and CODEX_HOME. Nothing in them is changed.
+/// programs, such as CLAUDE_CONFIG_DIR and CODEX_HOME. Nothing in them is changed. Sessions in databases (opencode, goose,
+/// llm, the editor Cursor) require the plugin convo-sqlite; without it, their homes are not readable.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo agents
@@ -96,7 +97,7 @@ impl Run for Agents {
         let is_none = found.is_empty();
         let now = time::seconds(&context.clock.now()).unwrap_or_default();
         let mut rows: Vec<Row> = Vec::new();
-        for listing in listings(context, found)? {
+        for listing in listings(context, found, true)? {
             listing.report(context);
             rows.push(Row::new(&listing, now));
         }

@@ -71,6 +71,7 @@ fn refuse_running(context: &Context, homes: &[&Home], id: &str) -> Result<()> {
                 parent: None,
                 bytes: 0,
                 modified: SystemTime::UNIX_EPOCH,
+                is_in_database: false,
             });
         if let Some(mark) = Running::of(home, homes::clock(context)).mark(&transcript, id, None) {
             let error = Error::new(Kind::Locked, format!("session is running: {}", mark.name()));

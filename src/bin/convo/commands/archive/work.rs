@@ -120,7 +120,7 @@ fn selected(
     }
     let now = time::seconds(&context.clock.now());
     let mut selected = BTreeSet::new();
-    for listing in listings(context, homes.to_vec())? {
+    for listing in listings(context, homes.to_vec(), true)? {
         for session in &listing.sessions {
             let is_wanted =
                 scope.has_project(session.project.as_deref()) && scope.has_time(Some(session.updated()), now);

@@ -69,7 +69,7 @@ pub struct List {
     offset: u64,
     /// List the sessions that other programs keep here
     ///
-    /// Of every program in `convo agents`. On a terminal, `*` marks a running session and `!` one that its program may
+    /// Of every program in `convo agents`; those in databases require the plugin convo-sqlite. On a terminal, `*` marks a running session and `!` one that its program may
     /// delete within 7 days. Messages include those that are not in the view.
     #[arg(long, conflicts_with_all = ["inputs", "tag", "tree"], help_heading = "Input")]
     agents: bool,
@@ -161,6 +161,7 @@ impl Run for List {
                     subagents: self.subagents,
                     empty: self.empty,
                     reading: homes::Reading {
+                        with_databases: true,
                         reader: &reader,
                         is_cached: !self.no_cache,
                     },

@@ -5,6 +5,7 @@ use crate::context::{Context, named, stopped};
 use crate::input::open::refuse_terminal;
 use crate::input::source::{detect_file, from_hint, stdin};
 use crate::input::{Reading, regular};
+use crate::programs::database;
 use convo::error::{Error, Kind, Result};
 use convo::format::detect::HEAD;
 use convo::format::lines::Lines;
@@ -59,6 +60,7 @@ fn side(context: &Context, input: &Input, from: Option<Format>, report: &mut Rep
             side.facts = Some(Facts::of(&file).map_err(|error| Error::io("cannot read", error))?);
             side.bytes = regular::read_all(file)?;
         }
+        Input::Row(_, path, id) => side.bytes = database::records(path, id)?,
         Input::Stdin => {
             refuse_terminal()?;
             let read = stdin().read_to_end(&mut side.bytes);

@@ -12,6 +12,7 @@ use crate::context::{Context, named};
 use crate::homes;
 use crate::input::{regular, report_and_continue};
 use crate::output::path_name;
+use crate::programs::database;
 use crate::writing::rewrite;
 use clap::Args;
 use convo::error::{Error, Kind};
@@ -154,7 +155,7 @@ impl Redact {
     fn each(&self, context: &Context, input: &Input, take: TakeLine<'_>) -> anyhow::Result<()> {
         let label = input.label();
         match input {
-            Input::Name(_) => Sources::stored(context, input, take),
+            Input::Name(_) | Input::Row(..) => Sources::stored(context, input, take),
             Input::Stdin => each_line(Sources::stdin()?, take).map_err(|error| at(error, &label)),
             Input::Path(path) => {
                 let file = regular::open(path).map_err(|error| named(error, &label))?;
@@ -176,6 +177,7 @@ impl Redact {
             let error = Error::new(Kind::Usage, "-i requires a file");
             return Err(match input {
                 Input::Name(_) => named(error, &label).hint("omit -i to change the stored session"),
+                Input::Row(..) => database::unchanged(&label),
                 _ => error,
             }
             .into());

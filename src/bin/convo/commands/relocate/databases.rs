@@ -2,8 +2,8 @@
 
 use crate::context::{Context, named};
 use crate::output::path_name;
+use crate::programs::database::PLUGIN;
 use crate::programs::external_program::{Asked, Named};
-use crate::programs::plugin;
 use convo::error::{Error, Kind, Result};
 use convo::home::relocation::has_log;
 use convo::store::changes::{Journals, Scratch};
@@ -12,9 +12,6 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// The plugin.
-const PLUGIN: &str = "sqlite";
 
 /// How long it may take for one database.
 const TIMEOUT: Duration = Duration::from_secs(600);
@@ -27,11 +24,6 @@ pub struct Database {
     pub path: PathBuf,
     /// The columns, and in how many rows.
     pub counts: Vec<(String, u64)>,
-}
-
-/// Whether the plugin is installed.
-pub fn is_supported() -> bool {
-    plugin::find(PLUGIN).is_some()
 }
 
 /// The columns of a database that name a directory; none if it only occurs in messages.

@@ -9,6 +9,7 @@ use crate::config::home;
 use crate::context::{Context, named};
 use crate::homes::{self, journals};
 use crate::output::path_name;
+use crate::programs::database;
 use clap::Args;
 use convo::error::{Error, Kind, Result};
 use convo::home::relocation::{Plan, rewrite};
@@ -104,7 +105,7 @@ impl Run for Relocate {
             let plan = Plan::of(&home, &old, &new)?;
             let mut databases = Vec::new();
             for path in &plan.databases {
-                if databases::is_supported() {
+                if database::is_supported() {
                     databases.extend(databases::read(context, path, [&old, &new])?);
                 } else {
                     let what = "not changed: database; install the plugin convo-sqlite";

@@ -46,7 +46,7 @@ pub struct Search {
     /// Session names, files, directories, or - for standard input
     ///
     /// Default: the sessions of the programs that `convo agents` lists, and those of the store (`@all`). A session in both
-    /// is searched once.
+    /// is searched once. Databases require the plugin convo-sqlite.
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     /// Read PATTERN as a regular expression

@@ -38,8 +38,8 @@ pub fn run(
             let source = &sources[*place];
             let mut found: Vec<(String, Option<String>, Counted)> = Vec::new();
             let mut report = Report::default();
-            let read = scan.each(source, None, &mut report, &mut |format, session| {
-                if let Some(one) = scan.selected(source, format, &session, Vec::new()) {
+            let read = scan.each(source, None, &mut report, &mut |format, session, row| {
+                if let Some(one) = scan.selected(source, format, &session, row, Vec::new()) {
                     let name = one.name.unwrap_or_else(|| source.name.clone());
                     found.push((name, one.title, question.count(&session)));
                 }

@@ -4,9 +4,10 @@ use super::hits::{Matched, Scanned};
 use super::sources::{Place, Source};
 use crate::args::{Scope, of_format};
 use crate::context::named;
-use crate::homes::digits;
+use crate::homes::{digits, own_name};
 use crate::input::quiet;
-use convo::error::Result;
+use crate::programs::database::{self, Row};
+use convo::error::{Kind, Result};
 use convo::filter::overview::Overview;
 use convo::format::Format;
 use convo::format::report::Report;
@@ -28,14 +29,20 @@ pub struct Scan<'s> {
     pub now: Option<i64>,
 }
 
+/// Gets each session of a source, with its row if the source is a database; returns whether to continue.
+type Each<'e> = &'e mut dyn FnMut(Format, Session, Option<&Row>) -> bool;
+
 impl Scan<'_> {
     /// The hits in a source.
     pub fn source(&self, source: &Source) -> Scanned {
         let mut scanned = Scanned::default();
         let mut report = Report::default();
         let mut left = self.most;
-        let mut each = |format, session| {
-            if let Some(matched) = self.session(source, format, &session, left) {
+        let mut each = |format, session, row: Option<&Row>| {
+            if row.is_some() {
+                left = self.most;
+            }
+            if let Some(matched) = self.session(source, format, &session, row, left) {
                 left -= matched
                     .found
                     .iter()
@@ -44,7 +51,7 @@ impl Scan<'_> {
                     .min(left);
                 scanned.matched.push(matched);
             }
-            left > 0
+            left > 0 || row.is_some()
         };
         let read = self.each(
             source,
@@ -69,10 +76,28 @@ impl Scan<'_> {
         source: &Source,
         prefilter: Option<&Prefilter>,
         report: &mut Report,
-        each: &mut dyn FnMut(Format, Session) -> bool,
+        each: Each<'_>,
     ) -> Result<()> {
         let prefilter = prefilter.filter(|prefilter| !prefilter.is_open());
+        if let Place::Database(path, id) = &source.place {
+            let mut failed = None;
+            let is_whole = database::sessions(path, id.as_deref(), &mut |row, records| {
+                if prefilter.is_some_and(|prefilter| !prefilter.may_match(&records)) {
+                    return true;
+                }
+                let mut is_wanted = true;
+                let read = quiet::bytes(records, report, &mut |format, session| {
+                    is_wanted = each(format, session, Some(&row));
+                    is_wanted
+                });
+                failed = read.err().filter(|error| error.kind != Kind::Data);
+                is_wanted && failed.is_none()
+            });
+            return is_whole.and_then(|_| failed.map_or(Ok(()), Err));
+        }
+        let each = &mut |format, session| each(format, session, None);
         match &source.place {
+            Place::Database(..) => Ok(()),
             Place::Stored(id) => self.stored(id, prefilter, report, each),
             Place::File(path) => {
                 let format = source.home.as_ref().and_then(|home| home.program.format_of(path));
@@ -113,11 +138,18 @@ impl Scan<'_> {
     }
 
     /// The matching lines of a session, if it is selected.
-    fn session(&self, source: &Source, format: Format, session: &Session, most: usize) -> Option<Matched> {
+    fn session(
+        &self,
+        source: &Source,
+        format: Format,
+        session: &Session,
+        row: Option<&Row>,
+        most: usize,
+    ) -> Option<Matched> {
         let found = find(session, self.query, most);
         match found.is_empty() {
             true => None,
-            false => self.selected(source, format, session, found),
+            false => self.selected(source, format, session, row, found),
         }
     }
 
@@ -127,6 +159,7 @@ impl Scan<'_> {
         source: &Source,
         format: Format,
         session: &Session,
+        row: Option<&Row>,
         found: Vec<Found>,
     ) -> Option<Matched> {
         let overview = Overview::of(session, false, None);
@@ -142,8 +175,12 @@ impl Scan<'_> {
             .created
             .as_deref()
             .filter(|_| home.is_some_and(|home| home.has_many));
+        let name = match (row.filter(|_| home.is_some()), created) {
+            (Some(row), _) => Some(own_name(&row.id, row.parent.as_deref())),
+            (None, created) => created.map(digits),
+        };
         is_selected.then(|| Matched {
-            name: created.map(|time| format!("{program}:{}", digits(time))),
+            name: name.map(|name| format!("{program}:{name}")),
             id: overview.id,
             title: home
                 .and_then(|home| home.title.clone())

@@ -6,8 +6,9 @@ use crate::homes;
 use crate::input::file_discovery::{self, Follow};
 use crate::input::source::{meant_as_path, stdin};
 use crate::output::path_name;
+use crate::programs::database::{self, Row};
 use convo::error::{Error, Kind};
-use convo::home::{Home, Index, Kind as FileKind, Program, Transcript};
+use convo::home::{Home, Index, Program};
 use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -34,6 +35,8 @@ pub struct InHome {
     pub project: Option<String>,
     /// Whether the file has many sessions, which are named by their times.
     pub has_many: bool,
+    /// The names of the sessions in a database, without the program.
+    pub rows: Vec<String>,
 }
 
 /// Where the bytes are.
@@ -41,6 +44,8 @@ pub enum Place {
     Stored(String),
     File(PathBuf),
     Bytes(Vec<u8>),
+    /// A database, and the one session of it that is searched; none: all.
+    Database(PathBuf, Option<String>),
 }
 
 impl Source {
@@ -49,10 +54,21 @@ impl Source {
         self.is_found && error.kind == Kind::Data
     }
 
+    /// The names of its sessions.
+    fn names(&self) -> Vec<String> {
+        match (&self.place, &self.home) {
+            (Place::Database(..), Some(home)) => {
+                let program = home.program.name;
+                home.rows.iter().map(|row| format!("{program}:{row}")).collect()
+            }
+            _ => vec![self.name.clone()],
+        }
+    }
+
     /// The path of a file.
     pub fn path(&self) -> Option<String> {
         match &self.place {
-            Place::File(path) => Some(path_name(path)),
+            Place::File(path) | Place::Database(path, _) => Some(path_name(path)),
             _ => None,
         }
     }
@@ -107,7 +123,7 @@ fn everything(context: &Context, scope: &Scope, sources: &mut Vec<Source>) -> an
         }
     }
     homes::report_unread(context, &unread, "not searched");
-    let names: HashSet<String> = sources.iter().map(|source| source.name.clone()).collect();
+    let names: HashSet<String> = sources.iter().flat_map(Source::names).collect();
     for (program, id, path) in homes::archived::deleted(context, &names)? {
         if scope.has_program(Some(program.name)) {
             sources.push(Source {
@@ -118,6 +134,7 @@ fn everything(context: &Context, scope: &Scope, sources: &mut Vec<Source>) -> an
                     title: None,
                     project: None,
                     has_many: false,
+                    rows: Vec::new(),
                 }),
                 ..Source::file(path, true)
             });
@@ -153,18 +170,45 @@ fn in_home(context: &Context, home: &Home, sources: &mut Vec<Source>) -> Option<
     }
     let program = home.program;
     let files = home.files();
-    let is_database = |file: &Transcript| file.kind == FileKind::Database;
-    let why = homes::unread(home, files.transcripts.iter().any(is_database));
+    let why = homes::unread(home, &files.transcripts);
     files.problems.iter().for_each(|(path, why)| failed(path, why));
     let index = Index::of(home);
-    for file in files.transcripts {
-        if program.format.is_none() || is_database(&file) {
+    let (databases, files): (Vec<_>, Vec<_>) = files.transcripts.into_iter().partition(homes::is_database);
+    let first = sources.len();
+    for file in databases.iter().filter(|_| why.is_none()) {
+        match database::rows(&file.path) {
+            Ok(rows) => sources.push(Source {
+                modified: rows.iter().filter_map(Row::updated).max().or(Some(file.modified)),
+                is_found: true,
+                home: Some(InHome {
+                    program,
+                    title: None,
+                    project: None,
+                    has_many: false,
+                    rows: rows
+                        .iter()
+                        .map(|row| homes::own_name(&row.id, row.parent.as_deref()))
+                        .collect(),
+                }),
+                place: Place::Database(file.path.clone(), None),
+                ..Source::file(file.path.clone(), true)
+            }),
+            Err(error) => context.output.error(&error),
+        }
+    }
+    let moved: HashSet<String> = sources[first..].iter().flat_map(Source::names).collect();
+    for file in files {
+        if program.format.is_none() {
             continue;
         }
         let id = file.id.clone().unwrap_or_default();
         let name = homes::own_name(&id, file.parent.as_deref());
+        let name = format!("{}:{name}", program.name);
+        if moved.contains(&name) {
+            continue;
+        }
         sources.push(Source {
-            name: format!("{}:{name}", program.name),
+            name,
             label: path_name(&file.path),
             modified: Some(file.modified),
             is_found: true,
@@ -173,6 +217,7 @@ fn in_home(context: &Context, home: &Home, sources: &mut Vec<Source>) -> Option<
                 title: index.title(&id).map(str::to_string),
                 project: index.project(home, &file.path, &id, &Vec::new),
                 has_many: file.id.is_none(),
+                rows: Vec::new(),
             }),
             place: Place::File(file.path),
         });
@@ -195,6 +240,11 @@ fn add(context: &Context, operand: &str, sources: &mut Vec<Source>) -> anyhow::R
             let id = id.map_err(|error| named(with_folder(error, &name), &name))?;
             sources.push(Source::stored(id, None));
         }
+        Input::Row(name, path, id) => sources.push(Source {
+            name,
+            place: Place::Database(path.clone(), Some(id)),
+            ..Source::file(path, false)
+        }),
         Input::Path(path) if path.is_dir() => directory(context, &path, sources)?,
         Input::Path(path) => sources.push(Source::file(path, false)),
         Input::Stdin => {

@@ -182,6 +182,10 @@ impl Slim {
         match input {
             Input::Stdin => self.open(Source::stdin()?, None),
             Input::Path(path) => self.open(Source::of(regular::open(path)?)?, Some(path)),
+            Input::Row(..) => {
+                let error = Error::new(Kind::Usage, "slim takes files of sessions, not databases");
+                Err(error.hint("remove sessions from it with its own program"))
+            }
             Input::Name(name) => {
                 let error = Error::new(Kind::Usage, "slim takes sessions of other programs");
                 Err(error.hint(format!(

@@ -43,7 +43,9 @@ impl Slim {
         let path = match input {
             Input::Path(path) => path,
             Input::Stdin => return Err(needs_file().into()),
-            Input::Name(_) => return Err(at(self.opened(input).err().unwrap_or_else(needs_file)).into()),
+            Input::Name(_) | Input::Row(..) => {
+                return Err(at(self.opened(input).err().unwrap_or_else(needs_file)).into());
+            }
         };
         context.refuse_running(path, self.force)?;
         let missing = || at(Error::new(Kind::NotFound, "no such file"));

@@ -245,15 +245,15 @@ impl Usage {
         };
         let mut inputs = Vec::new();
         for operand in operands {
-            let path = context.path(operand.as_ref()).unwrap_or_else(|_| operand.into());
+            let path = std::path::Path::new(operand);
             if !path.is_dir() {
                 inputs.extend(context.inputs(std::slice::from_ref(operand))?);
                 continue;
             }
-            let found = file_discovery::files(&path, true, Follow::None);
+            let found = file_discovery::files(path, true, Follow::None);
             let found = found.map_err(|error| named(error, operand))?;
             if found.sessions.is_empty() {
-                context.output.error(&file_discovery::nothing_found(&path, true));
+                context.output.error(&file_discovery::nothing_found(path, true));
             }
             inputs.extend(found.sessions.into_iter().map(Input::Path));
         }
