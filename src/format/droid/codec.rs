@@ -2,8 +2,9 @@
 
 use super::line::{text, time_of};
 use super::{NAME, log, stream};
-use crate::error::{Error, Kind, Result};
-use crate::format::kit::{Codec, Decoded, Edit, Editor, Edits, Layout, SessionInfo, Sidecar, Source, losses};
+use crate::format::kit::{
+    Assembly, Codec, Decoded, Edit, Editor, Edits, Layout, SessionInfo, Sidecar, Source, losses,
+};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::piece::Said;
@@ -16,7 +17,7 @@ use crate::model::session::Session;
 use crate::model::time;
 use crate::model::view::View;
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Sessions of Droid.
 pub struct Droid {
@@ -30,8 +31,6 @@ pub static LOG: Droid = Droid { is_stream: false };
 /// Facts about all lines.
 #[derive(Default)]
 pub struct Outline {
-    /// Lines beside the way from the last message to the first.
-    beside: HashSet<usize>,
     /// Last words that repeat those of the message before them.
     repeated: HashSet<usize>,
     /// The model of the last reply.
@@ -70,6 +69,10 @@ impl Codec for Droid {
 
     fn is_line(&self, line: &[u8]) -> bool {
         json::member(line, "type").is_some()
+    }
+
+    fn assemble(&self, lines: &[&[u8]]) -> Option<Assembly> {
+        log::assemble(lines)
     }
 
     fn info(&self, about: &[u8]) -> SessionInfo {
@@ -113,7 +116,6 @@ impl Codec for Droid {
             .filter_map(|line| json::member(log::message(line)?, "model"));
         let slices = slices(lines);
         Outline {
-            beside: beside(&slices),
             repeated: stream::repeated(&slices),
             model: { models }
                 .find(|model| model.starts_with(b"\""))
@@ -125,7 +127,7 @@ impl Codec for Droid {
         match stream::is_line(line) {
             true if outline.repeated.contains(&nth) => Decoded::Passthrough,
             true => stream::decode(line),
-            false => log::decode(line, nth, outline.beside.contains(&nth)),
+            false => log::decode(line, nth),
         }
     }
 
@@ -171,23 +173,6 @@ impl Editor for Droid {
         list
     }
 
-    fn check(&self, edits: &Edits<'_, Droid>, list: &[Edit]) -> Result<()> {
-        let source = &edits.source.raws;
-        let (before, after) = (slices(source), list.iter().map(|edit| edit.element(source)));
-        let after: Vec<&[u8]> = after.collect();
-        let kept: HashSet<String> = after.iter().filter_map(|line| self.id(line)).collect();
-        let hidden = |lines: &[&[u8]]| -> HashSet<String> {
-            let ids = beside(lines).into_iter().filter_map(|nth| self.id(lines[nth]));
-            ids.filter(|id| kept.contains(id)).collect()
-        };
-        if hidden(&before) == hidden(&after) {
-            return Ok(());
-        }
-        let what = "another branch of the session would be sent to the model";
-        let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
-        Err(Error::new(Kind::Usage, what).hint(hint))
-    }
-
     fn new_elements(
         &self,
         messages: &[Said<'_>],
@@ -228,29 +213,4 @@ impl Editor for Droid {
 
 fn slices(lines: &[Vec<u8>]) -> Vec<&[u8]> {
     lines.iter().map(Vec::as_slice).collect()
-}
-
-/// The lines of messages that are not on the way from the last one to the first: there are some only where several name
-/// the same message before them.
-fn beside(lines: &[&[u8]]) -> HashSet<usize> {
-    let is_message = |line: &[u8]| log::message(line).is_some() && !log::is_hook(line);
-    let messages = || lines.iter().enumerate().filter(|(_, line)| is_message(line));
-    let mut parents = HashSet::new();
-    let is_tree = messages().any(|(_, line)| text(line, "parentId").is_some_and(|id| !parents.insert(id)));
-    if !is_tree {
-        return HashSet::new();
-    }
-    let by_id: HashMap<Cow<'_, str>, usize> = { lines.iter().enumerate() }
-        .filter_map(|(nth, line)| Some((text(line, "id")?, nth)))
-        .collect();
-    let mut on_way = HashSet::new();
-    let mut at = messages().next_back().map(|(nth, _)| nth);
-    while let Some(nth) = at.filter(|nth| on_way.insert(*nth)) {
-        at = text(lines[nth], "parentId").and_then(|id| by_id.get(&id).copied());
-    }
-    let has_parent = |line: &[u8]| text(line, "parentId").is_some();
-    messages()
-        .filter(|(nth, line)| has_parent(line) && !on_way.contains(nth))
-        .map(|(nth, _)| nth)
-        .collect()
 }

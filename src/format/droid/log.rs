@@ -3,10 +3,12 @@
 use super::NAME;
 use super::line::{add_members, text, time_of};
 use crate::format::blocks;
-use crate::format::kit::{Decoded, Draft, Summary, Visible};
+use crate::format::kit::{Assembly, Decoded, Draft, Summary, Tree, Visible};
 use crate::format::report::Report;
 use crate::format::request::piece::{Said, quoted};
 use crate::model::json::{self, ObjectBuilder};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 /// The message of a line.
 pub fn message(line: &[u8]) -> Option<&[u8]> {
@@ -19,19 +21,56 @@ pub fn is_hook(line: &[u8]) -> bool {
     message(line).is_some_and(|message| json::member(message, "hookEventName").is_some())
 }
 
-/// The meaning of a line, which may be beside the way that the model receives.
-pub fn decode(line: &[u8], nth: usize, is_beside: bool) -> Decoded {
+/// The branches of a log; none unless several messages name the same one before them. Droid sends the model the path
+/// from the last message back to the first.
+pub fn assemble(lines: &[&[u8]]) -> Option<Assembly> {
+    let is_message = |line: &[u8]| message(line).is_some() && !is_hook(line);
+    let mut named = HashSet::new();
+    let mut messages = lines.iter().filter(|line| is_message(line));
+    if messages.all(|line| text(line, "parentId").is_none_or(|id| named.insert(id))) {
+        return None;
+    }
+    let ids = lines.iter().map(|line| text(line, "id").map(Cow::into_owned));
+    let ids: Vec<Option<String>> = ids.collect();
+    let by_id: HashMap<&str, usize> = { ids.iter().enumerate() }
+        .filter_map(|(nth, id)| Some((id.as_deref()?, nth)))
+        .collect();
+    let parent = |line: &&[u8]| by_id.get(&*text(line, "parentId")?).copied();
+    let parents: Vec<Option<usize>> = lines.iter().map(parent).collect();
+    let tree = Tree {
+        is_message: lines.iter().map(|line| is_message(line)).collect(),
+        ids,
+        parents,
+    };
+    let mut path = HashSet::new();
+    let mut at = tree.is_message.iter().rposition(|is_message| *is_message);
+    while let Some(nth) = at.filter(|nth| path.insert(*nth)) {
+        at = tree.parents[nth];
+    }
+    let mut assembly = Assembly {
+        first: (0..lines.len()).collect(),
+        session: vec![0; lines.len()],
+        others: Vec::new(),
+    };
+    tree.add_branches(&mut assembly, |nth| {
+        text(lines[nth], "parentId").is_some() && !path.contains(&nth)
+    });
+    Some(assembly)
+}
+
+/// The meaning of a line.
+pub fn decode(line: &[u8], nth: usize) -> Decoded {
     match (message(line), text(line, "type").as_deref()) {
         (Some(_), _) if is_hook(line) => Decoded::Passthrough,
         (Some(message), _) if text(message, "role").is_none() => Decoded::Unrecognized,
-        (Some(message), _) => Decoded::Messages(drafts(line, message, is_beside)),
+        (Some(message), _) => Decoded::Messages(drafts(line, message)),
         (None, None | Some("message")) => Decoded::Unrecognized,
         (None, Some("compaction_state")) => summary(line, nth),
         (None, Some(_)) => Decoded::Passthrough,
     }
 }
 
-fn drafts(line: &[u8], message: &[u8], is_beside: bool) -> Vec<Draft> {
+fn drafts(line: &[u8], message: &[u8]) -> Vec<Draft> {
     let mut drafts = blocks::drafts(message);
     let time = time_of(line).map(|time| quoted(&time));
     for draft in &mut drafts {
@@ -43,14 +82,9 @@ fn drafts(line: &[u8], message: &[u8], is_beside: bool) -> Vec<Draft> {
             draft.set("timestamp", time.clone());
         }
     }
-    let visible = if is_beside {
-        Visible::Hidden
-    } else {
-        Visible::Whole
-    };
     let with = |message| Draft {
         message,
-        visible: visible.clone(),
+        visible: Visible::Whole,
     };
     drafts.into_iter().map(with).collect()
 }

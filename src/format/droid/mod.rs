@@ -1,8 +1,8 @@
 //! Factory Droid: the log of a session, and what `droid exec --output-format stream-json` prints.
 //!
 //! A log begins with a line about the session; its messages have the blocks of the Anthropic interface, and may name the
-//! message before them. Where several name the same one, the model receives the way from the last message back. A
-//! compaction covers everything before it. Hooks, todo lists and outcomes are passthrough records.
+//! message before them. Where several name the same one, the path from the last message back is the session, and the
+//! rest are branches. A compaction covers everything before it. Hooks, todo lists and outcomes are passthrough records.
 
 mod codec;
 mod line;

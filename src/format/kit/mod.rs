@@ -32,6 +32,7 @@ pub mod residue;
 mod session;
 mod sidecar;
 mod source;
+mod tree;
 mod values;
 mod write;
 
@@ -45,6 +46,7 @@ pub use part::{Aside, Parsed, Part, State};
 pub use read::{open, whole};
 pub use sidecar::Sidecar;
 pub use source::Source;
+pub use tree::Tree;
 pub use write::{write, write_as, write_whole};
 
 /// What all rows of formats on the kit have in common: a codec reads and writes sessions, also back into their input.

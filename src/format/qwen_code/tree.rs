@@ -1,7 +1,7 @@
 //! The tree of records: which are one message, and which session each is of.
 
 use super::record::{is_artifact, message, text};
-use crate::format::kit::{Aside, Assembly};
+use crate::format::kit::{Assembly, Tree};
 use std::collections::{HashMap, HashSet};
 
 /// The sessions and messages of a log; none if no record names another.
@@ -29,74 +29,23 @@ pub fn assemble(lines: &[&[u8]]) -> Option<Assembly> {
     if lines.iter().all(|line| text(line, "parentUuid").is_none()) {
         return Some(assembly);
     }
-    let way = way(lines, &ids, &parents);
-    let heads = heads(&parents, |nth| way.contains(&nth));
-    let mut sessions: HashMap<usize, usize> = HashMap::new();
-    let is_beside =
-        |nth: &usize| ids[*nth].is_some() && !way.contains(&assembly.first[*nth]) && !way.contains(nth);
-    let beside: Vec<usize> = (0..lines.len()).filter(is_beside).collect();
-    // A piece without messages is not a session.
-    for nth in beside.iter().filter(|nth| message(lines[**nth]).is_some()) {
-        let head = heads[*nth];
-        sessions.entry(head).or_insert_with(|| {
-            let joint = parents[head].and_then(|nth| said(lines, &parents, nth));
-            assembly.others.push(Aside {
-                kind: "branch",
-                at: joint.and_then(|nth| ids[nth].clone()),
-                id: None,
-            });
-            assembly.others.len()
-        });
-    }
-    for nth in beside {
-        assembly.session[nth] = sessions.get(&heads[nth]).copied().unwrap_or(0);
-    }
+    let tree = Tree {
+        is_message: lines.iter().map(|line| message(line).is_some()).collect(),
+        ids,
+        parents,
+    };
+    let way = way(lines, &tree);
+    let first = assembly.first.clone();
+    let is_branch = |nth: usize| tree.ids[nth].is_some() && !way.contains(&first[nth]) && !way.contains(&nth);
+    tree.add_branches(&mut assembly, is_branch);
     Some(assembly)
-}
-
-/// The last message on the way back from a record.
-fn said(lines: &[&[u8]], parents: &[Option<usize>], from: usize) -> Option<usize> {
-    let mut seen = HashSet::new();
-    let mut at = Some(from);
-    while let Some(nth) = at.filter(|nth| seen.insert(*nth)) {
-        if message(lines[nth]).is_some() {
-            return Some(nth);
-        }
-        at = parents[nth];
-    }
-    None
-}
-
-/// The record with which the piece of each begins, in which each names the one before it; a piece ends where `ends` holds.
-fn heads(parents: &[Option<usize>], ends: impl Fn(usize) -> bool) -> Vec<usize> {
-    let mut heads: Vec<Option<usize>> = vec![None; parents.len()];
-    for nth in 0..parents.len() {
-        let (mut way, mut at) = (Vec::new(), nth);
-        let mut seen = HashSet::new();
-        let head = loop {
-            if let Some(head) = heads[at] {
-                break head;
-            }
-            way.push(at);
-            seen.insert(at);
-            match parents[at].filter(|parent| !ends(*parent) && !seen.contains(parent)) {
-                Some(parent) => at = parent,
-                None => break at,
-            }
-        };
-        way.into_iter().for_each(|at| heads[at] = Some(head));
-    }
-    heads
-        .into_iter()
-        .enumerate()
-        .map(|(nth, head)| head.unwrap_or(nth))
-        .collect()
 }
 
 /// The records from the last one back to the first. Where one names none that is there, the way continues at the last
 /// record before it of another piece, except at a rewind.
-fn way(lines: &[&[u8]], ids: &[Option<String>], parents: &[Option<usize>]) -> HashSet<usize> {
-    let pieces = heads(parents, |_| false);
+fn way(lines: &[&[u8]], tree: &Tree) -> HashSet<usize> {
+    let (ids, parents) = (&tree.ids, &tree.parents);
+    let pieces = tree.heads(|_| false);
     let mut way = HashSet::new();
     let mut at = (0..lines.len())
         .rev()

@@ -2,6 +2,7 @@
 
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
+use crate::format::tests::small::header;
 use crate::format::tests::truth;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -89,19 +90,34 @@ fn a_line_names_the_last_one_that_is_left() {
 }
 
 #[test]
-fn the_model_receives_the_way_from_the_last_message_back() {
+fn lines_off_the_path_to_the_last_message_are_branches() {
     let line =
         r#"{"type":"message","id":"m7","parentId":"m2","message":{"role":"assistant","content":"Again."}}"#;
-    let file = opened(FORMAT, format!("{LOG}{line}\n"));
-    let session = &file.sessions[0];
-    assert_eq!(messages(session).len(), 8);
-    let view = View::replay(session);
-    let ids: Vec<_> = view
-        .messages(session)
-        .map(|message| message.id().unwrap().into_owned())
-        .collect();
-    assert_eq!(ids, ["m1", "m2", "m7"]);
-    hold(FORMAT, format!("{LOG}{line}\n"));
+    let log = format!("{LOG}{line}\n");
+    let file = opened(FORMAT, &log);
+    let [main, branch] = file.sessions.as_slice() else {
+        panic!("{} sessions", file.sessions.len())
+    };
+    let ids = |session| -> Vec<String> {
+        let view = View::replay(session);
+        let ids = view
+            .messages(session)
+            .map(|message| message.id().unwrap().into_owned());
+        ids.collect()
+    };
+    assert_eq!(ids(main), ["m1", "m2", "m7"]);
+    assert_eq!(ids(branch), ["m3", "m4", "m4#2", "m5", "m6"]);
+    let lineage = &header(branch)["metadata"]["lineage"];
+    assert_eq!(
+        (&lineage["kind"], &lineage["at"]),
+        (&json!("branch"), &json!("m2"))
+    );
+    let after = opened(FORMAT, &log).with(&[(1, &dropped(r#""m3","m4","m4#2""#))]);
+    assert!(
+        !after.contains("riskLevel") && after.contains("One broke."),
+        "{after}"
+    );
+    hold(FORMAT, log);
 }
 
 #[test]
