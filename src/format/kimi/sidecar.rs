@@ -2,7 +2,7 @@
 
 use super::message::text;
 use super::stream;
-use crate::format::kit::{SessionInfo, Sidecar};
+use crate::format::kit::{Lineage, SessionInfo, Sidecar};
 use crate::format::workspace::Workspace;
 use crate::model::json;
 use crate::model::time;
@@ -20,6 +20,11 @@ pub fn read(name: Option<&str>, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> S
             title: text(state, "title"),
             created: text(state, "createdAt").filter(|time| time::is_rfc3339(time)),
             workspace: Workspace::new(json::member(state, "workDir"), None, None),
+            lineage: text(state, "forkedFrom").map(|parent| Lineage {
+                kind: "fork",
+                parent,
+                at: None,
+            }),
             ..SessionInfo::default()
         };
     }
@@ -29,4 +34,20 @@ pub fn read(name: Option<&str>, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> S
         sidecar.times.extend(stream::times(&wire));
     }
     sidecar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fork_names_its_origin() {
+        let state = br#"{"createdAt":"2026-08-01T19:33:23Z","title":"Nets","forkedFrom":"s0"}"#;
+        let sidecar = read(Some("wire.jsonl"), &|name| {
+            (name == STATES[1]).then(|| state.to_vec())
+        });
+        let lineage = sidecar.info.lineage.unwrap();
+        assert_eq!((lineage.kind, &*lineage.parent), ("fork", "s0"));
+        assert_eq!(sidecar.info.title.as_deref(), Some("Nets"));
+    }
 }
