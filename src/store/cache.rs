@@ -84,6 +84,11 @@ impl<'c> Entries<'c> {
         self.0.len()
     }
 
+    /// Each with its name.
+    pub fn all(&self) -> impl Iterator<Item = (&'c [u8], Entry<'c>)> {
+        self.0.iter().map(|(name, entry)| (*name, *entry))
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

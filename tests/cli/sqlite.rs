@@ -1,6 +1,7 @@
 //! `convo sqlite`, the plugin that reads databases.
 
 mod agents;
+mod archive;
 mod cursor;
 mod goose;
 mod homes;

@@ -13,6 +13,13 @@ pub fn continues(old: &[u8], new: &[u8]) -> bool {
     both.is_some_and(|(old, new)| has(&old, &new) && (old.is_array() || has_list(&old)))
 }
 
+/// Whether a stream of records continues another one: it has the same lines, but for the header, whose times and title
+/// change.
+pub fn continues_records(old: &[u8], new: &[u8]) -> bool {
+    let body = |stream: &'_ [u8]| memchr::memchr(b'\n', stream).map_or(stream.len(), |end| end + 1);
+    new[body(new)..].starts_with(&old[body(old)..])
+}
+
 fn has(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::Array(old), Value::Array(new)) => new.starts_with(old),
@@ -37,6 +44,18 @@ fn has_list(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn records_at_the_end_continue_a_stream() {
+        let old = b"{\"title\":\"a\"}\n{\"id\":1}\n";
+        assert!(continues_records(
+            old,
+            b"{\"title\":\"b\"}\n{\"id\":1}\n{\"id\":2}\n"
+        ));
+        assert!(!continues_records(old, b"{\"title\":\"a\"}\n{\"id\":2}\n"));
+        assert!(!continues_records(old, b"{\"title\":\"a\"}\n"));
+        assert!(continues_records(b"{}\n", old) && continues_records(b"", old));
+    }
 
     #[test]
     fn a_longer_list_of_messages_continues_a_document() {

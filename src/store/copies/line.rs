@@ -70,6 +70,8 @@ pub struct Line {
     pub outcome: Outcome,
     /// Checksum of the smaller file that took its place in the home, if the copy was made for that.
     pub slimmed: Option<String>,
+    /// Time and size of the session in a database, of whose records this is a copy.
+    pub row: Option<String>,
 }
 
 impl Line {
@@ -82,6 +84,9 @@ impl Line {
         });
         if let Some(slimmed) = &self.slimmed {
             object["slimmed"] = Value::String(slimmed.clone());
+        }
+        if let Some(row) = &self.row {
+            object["row"] = Value::String(row.clone());
         }
         for (name, path) in [("home", &self.home), ("path", &self.path)] {
             // A path that is no text is written in hex.
@@ -128,6 +133,7 @@ impl Line {
             modified,
             outcome: Outcome::ALL.into_iter().find(|outcome| outcome.name() == word)?,
             slimmed: text("slimmed"),
+            row: text("row"),
         })
     }
 
@@ -168,6 +174,7 @@ mod tests {
             modified: Some((-3, 120)),
             outcome: Outcome::Grown,
             slimmed: Some("11".to_string()),
+            row: Some("2026-11-20T10:00:00Z 5".to_string()),
         };
         let written = line.written() + "{\"at\":";
         let (read, length) = lines(written.as_bytes(), "m").unwrap();

@@ -62,6 +62,8 @@ pub struct Wanted<'w> {
     pub path: &'w Path,
     /// `transcript`, `sidecar` or `shared`.
     pub kind: &'w str,
+    /// Time and size of the session in a database, if the file is a stream of its records.
+    pub row: Option<&'w str>,
 }
 
 impl Copies {

@@ -34,7 +34,8 @@ impl Copies {
                 continue;
             }
             let home = homes.iter().find(|(name, _)| *name == line.home);
-            let Some((_, base)) = home.filter(|_| latest.contains(&line)) else {
+            // No file of the home has records of a database.
+            let Some((_, base)) = home.filter(|_| latest.contains(&line) && line.row.is_none()) else {
                 continue;
             };
             if let Some(source) = Source::open(base, &line.path)? {

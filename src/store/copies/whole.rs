@@ -37,6 +37,7 @@ pub fn take(copies: &Copies, kept: &Kept, wanted: Wanted<'_>, at: &str) -> Resul
             modified: certain(&source.facts),
             outcome: Outcome::Same,
             slimmed: None,
+            row: wanted.row.map(str::to_string),
         };
         let known = kept.of(wanted.home, wanted.path);
         let is_taken = match known {
@@ -132,7 +133,7 @@ fn copy(
 /// Whether a document continues its last copy.
 fn continues(copies: &Copies, kept: &Kept, known: &Line, new: File, line: &Line) -> Result<bool> {
     let is_document = line.path.extension().is_some_and(|extension| extension == "json");
-    if !is_document || line.bytes.max(known.bytes) > document::LARGEST {
+    if !is_document && line.row.is_none() || line.bytes.max(known.bytes) > document::LARGEST {
         return Ok(false);
     }
     let read = |mut file: File| {
@@ -149,7 +150,11 @@ fn continues(copies: &Copies, kept: &Kept, known: &Line, new: File, line: &Line)
     };
     let old = read(old)?;
     let is_intact = crate::model::key::sha256(&old) == known.sha256;
-    Ok(is_intact && document::continues(&old, &read(new)?))
+    let continues = match line.row {
+        Some(_) => document::continues_records,
+        None => document::continues,
+    };
+    Ok(is_intact && continues(&old, &read(new)?))
 }
 
 /// Opens a file of the archive; none if it is missing.

@@ -99,13 +99,20 @@ pub fn copy(context: &Context, text: &str) -> Option<PathBuf> {
     Some(place.join(kept.path(line)))
 }
 
+/// A session that no home has any more.
+pub struct Deleted {
+    pub program: &'static Program,
+    pub id: String,
+    /// What is kept of its transcript.
+    pub line: Line,
+    /// The copy.
+    pub path: PathBuf,
+}
+
 /// The sessions of the archive that no home has any more, and the copies of their files.
 ///
 /// `known` are the names of the sessions that the homes have, `PROGRAM:ID`.
-pub fn deleted(
-    context: &Context,
-    known: &HashSet<String>,
-) -> Result<Vec<(&'static Program, String, PathBuf)>> {
+pub fn deleted(context: &Context, known: &HashSet<String>) -> Result<Vec<Deleted>> {
     let place = archive_place()?;
     let copies = match Copies::open(&place, false, context.lock_timeout()) {
         Err(error) if error.kind == Kind::NotFound => return Ok(Vec::new()),
@@ -116,7 +123,7 @@ pub fn deleted(
         .map(|(program, id)| (program, directory_name(Some(id))))
         .collect();
     let mut found = Vec::new();
-    for program in PROGRAMS.iter().filter(|program| program.format.is_some()) {
+    for program in PROGRAMS {
         for name in copies.names(program.name)? {
             let own = (program.name, name);
             if own.1 == SHARED || there.contains(&own) {
@@ -126,9 +133,15 @@ pub fn deleted(
             let Some(id) = kept.session.clone() else { continue };
             let lines = kept.latest().into_iter().filter(|line| {
                 // The ids of some sessions are in their records only.
-                line.kind == "transcript" && !long_path(&line.home).join(&line.path).exists()
+                let is_read = program.format.is_some() || line.row.is_some();
+                is_read && line.kind == "transcript" && !long_path(&line.home).join(&line.path).exists()
             });
-            found.extend(lines.map(|line| (program, id.clone(), place.join(kept.path(line)))));
+            found.extend(lines.map(|line| Deleted {
+                program,
+                id: id.clone(),
+                path: place.join(kept.path(line)),
+                line: line.clone(),
+            }));
         }
     }
     Ok(found)
@@ -187,6 +200,7 @@ pub fn keep(context: &Context, session: &Own, slimmed: &str) -> Result<String> {
             home: &home,
             path,
             kind: piece.kind,
+            row: None,
         };
         let Some(mut line) = copies.take(&kept, wanted, &context.clock.now())? else {
             continue;

@@ -24,7 +24,7 @@ pub fn unread(home: &Home, files: &[Transcript]) -> Option<String> {
 }
 
 /// Why a home with a database is not read.
-const DATABASE: &str = "database";
+pub const DATABASE: &str = "database";
 
 /// Reports in one line which homes are not read, and why; `what` names the skipped work.
 pub fn report_unread(context: &Context, unread: &[(&str, String)], what: &str) {

@@ -3,7 +3,7 @@
 use super::read;
 use crate::config::home;
 use crate::overviews::OverviewReader;
-use crate::programs::database::Row;
+use crate::programs::database::{self, Row};
 use convo::error::Result;
 use convo::filter::overview::Overview;
 use convo::format::Format;
@@ -20,10 +20,50 @@ const LEAST: u64 = 4 << 20;
 
 /// Where the cache is; none without a directory for it.
 fn place() -> Option<Place> {
+    cache("agents")
+}
+
+fn cache(file: &'static str) -> Option<Place> {
     Some(Place {
         folder: home("XDG_CACHE_HOME", ".cache")?.join("convo"),
-        file: "agents",
+        file,
     })
+}
+
+/// The cache of the rows of databases.
+const ROWS: &str = "rows";
+
+/// The sessions of a database, without their records; no program is started while it is the same.
+///
+/// # Errors
+/// What the plugin fails with.
+pub fn rows(file: &Transcript) -> Result<Vec<Row>> {
+    let place = cache(ROWS);
+    let kept = place.as_ref().map(Place::read).unwrap_or_default();
+    let entries = Entries::read(&kept, VERSION);
+    let (started, name, facts) = (Facts::now(), name(file), facts(file));
+    if let Some(entry) = facts.and_then(|facts| entries.get(&name, &facts)) {
+        let lines = entry.payload.split(|byte| *byte == b'\n');
+        if let Some(rows) = lines.filter(|line| !line.is_empty()).map(Row::read).collect() {
+            return Ok(rows);
+        }
+    }
+    let is_settled = log(file).is_none_or(|log| Identity::settled(&log, started).is_some());
+    let rows = database::rows(&file.path)?;
+    let identity = facts.and_then(|facts| Identity::settled(&facts, started));
+    if let (Some(place), Some(identity), true) = (place, identity, is_settled) {
+        let own = file.path.as_os_str().as_bytes();
+        let mut writer = Writer::new(VERSION, kept.len());
+        for (name, entry) in entries.all() {
+            if name.split(|byte| *byte == 0).next() != Some(own) {
+                writer.push(name, entry.identity, entry.payload);
+            }
+        }
+        let lines: Vec<Vec<u8>> = rows.iter().map(Row::written).collect();
+        writer.push(&name, identity, &lines.join(&b'\n'));
+        place.keep(writer);
+    }
+    Ok(rows)
 }
 
 /// Removes what is known of sessions in homes, before some of it is destroyed.
@@ -31,7 +71,10 @@ fn place() -> Option<Place> {
 /// # Errors
 /// What removing the file fails with.
 pub fn forget() -> Result<()> {
-    place().map_or(Ok(()), |place| place.forget())
+    [place(), cache(ROWS)]
+        .into_iter()
+        .flatten()
+        .try_for_each(|place| place.forget())
 }
 
 /// The cache as it was.

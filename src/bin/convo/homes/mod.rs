@@ -9,9 +9,9 @@ mod own;
 mod read;
 
 pub use archived::{archive_place, keep, kept_name, long_path, original, refuse_overlap, short_path};
-pub use databases::{is_database, of_row, report_unread, unread};
+pub use databases::{DATABASE, is_database, of_row, report_unread, unread};
 pub use journals::{journals, settle};
-pub use known::forget;
+pub use known::{forget, rows};
 pub use own::{Own, project_of, unread as unread_path};
 
 use crate::args::Counting;

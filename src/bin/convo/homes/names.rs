@@ -1,6 +1,6 @@
 //! Names of sessions in homes, and their resolution.
 
-use super::{HomeSession, all, archived, clock, is_database, listings, of_row, own_name, unread_path};
+use super::{HomeSession, all, archived, clock, is_database, listings, of_row, own_name, rows, unread_path};
 use crate::context::{Context, named};
 use crate::output::path_name;
 use crate::programs::database::{self, Row};
@@ -138,7 +138,7 @@ fn candidates(
         let (databases, files): (Vec<_>, Vec<_>) = files.into_iter().partition(is_database);
         let mut known = HashSet::new();
         for file in databases.iter().filter(|_| database::is_supported()) {
-            for row in database::rows(&file.path)? {
+            for row in rows(file)? {
                 known.insert(own_name(&row.id, row.parent.as_deref()));
                 found.push(Candidate::of_row(nth, file, row));
             }
@@ -212,7 +212,12 @@ fn choose(homes: &[Home], mut found: Vec<Candidate>, wanted: &Wanted) -> Result<
                     return Ok(found.swap_remove(at));
                 }
             }
-            found.retain(|one| one.name.starts_with(id.as_str()));
+            // The id of a session that is gone does not mean its subagents.
+            let is_meant = |name: &str| {
+                name.strip_prefix(id.as_str())
+                    .is_some_and(|rest| !rest.starts_with(".agent-"))
+            };
+            found.retain(|one| is_meant(&one.name));
             // A session and its subagents do not compete.
             if found.iter().any(|one| one.transcript.kind != FileKind::Subagent) {
                 found.retain(|one| one.transcript.kind != FileKind::Subagent);

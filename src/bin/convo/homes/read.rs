@@ -73,7 +73,7 @@ fn overview(path: &Path, session: &Session, reader: &OverviewReader<'_>) -> Resu
 pub fn rows(path: &Path, reader: &OverviewReader<'_>) -> Result<Vec<(Row, Overview)>> {
     let mut found: Vec<(Row, Overview)> = Vec::new();
     let mut failed = None;
-    database::sessions(path, None, &mut |row, records| {
+    database::sessions(path, &[], &mut |row, records| {
         let first = found.len();
         let mut each = |_, session: Session| {
             match overview(path, &session, reader) {

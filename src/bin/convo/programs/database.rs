@@ -51,6 +51,11 @@ impl Row {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
+    /// Its time and size, by which a change is known.
+    pub fn state(&self) -> String {
+        format!("{} {}", self.updated.as_deref().unwrap_or("-"), self.bytes)
+    }
+
     /// When it was written last.
     pub fn updated(&self) -> Option<SystemTime> {
         let seconds = time::seconds(self.updated.as_deref()?)?;
@@ -93,14 +98,14 @@ pub fn rows(path: &Path) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Gives each session with its records to `each` until that returns false: the newest first, or the one with this id.
+/// Gives each session with its records to `each` until that returns false: the newest first, or those with these ids.
 /// The result is whether all of them could be read.
 ///
 /// # Errors
 /// [`Kind::Unavailable`] without the plugin, else what it fails with.
-pub fn sessions(path: &Path, id: Option<&str>, each: &mut dyn FnMut(Row, Vec<u8>) -> bool) -> Result<bool> {
+pub fn sessions(path: &Path, ids: &[&str], each: &mut dyn FnMut(Row, Vec<u8>) -> bool) -> Result<bool> {
     let mut options = vec![OsString::from("--rows")];
-    options.extend(id.map(|id| OsString::from(format!("--id={id}"))));
+    options.extend(ids.iter().map(|id| OsString::from(format!("--id={id}"))));
     let mut session: Option<(Row, Vec<u8>)> = None;
     let mut is_wanted = true;
     let run = run(path, &options, &mut |line| {
@@ -132,7 +137,7 @@ pub fn sessions(path: &Path, id: Option<&str>, each: &mut dyn FnMut(Row, Vec<u8>
 /// [`Kind::Unavailable`] without the plugin, else what it fails with.
 pub fn records(path: &Path, id: &str) -> Result<Vec<u8>> {
     let mut found = Vec::new();
-    let is_whole = sessions(path, Some(id), &mut |_, records| {
+    let is_whole = sessions(path, &[id], &mut |_, records| {
         found = records;
         true
     })?;
@@ -152,16 +157,27 @@ impl Scratch {
     /// # Errors
     /// [`Kind::InputOutput`] if it cannot be written.
     pub fn file(&self, id: &str, records: &[u8]) -> Result<PathBuf> {
-        let failed = |error| Error::io("cannot write a temporary file", error).kind(Kind::InputOutput);
-        let mut folder = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let folder = match &*folder {
-            Some(folder) => folder,
-            None => folder.insert(new_folder().map_err(failed)?),
-        };
-        let path = folder.join(format!("{}.jsonl", key::id_for_key(id)));
-        std::fs::write(&path, records).map_err(failed)?;
+        let path = self.folder()?.join(format!("{}.jsonl", key::id_for_key(id)));
+        std::fs::write(&path, records).map_err(temporary)?;
         Ok(path)
     }
+
+    /// The directory.
+    ///
+    /// # Errors
+    /// [`Kind::InputOutput`] if it cannot be made.
+    pub fn folder(&self) -> Result<PathBuf> {
+        let mut folder = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(match &*folder {
+            Some(folder) => folder.clone(),
+            None => folder.insert(new_folder().map_err(temporary)?).clone(),
+        })
+    }
+}
+
+/// The error for a temporary file that cannot be written.
+pub fn temporary(error: std::io::Error) -> Error {
+    Error::io("cannot write a temporary file", error).kind(Kind::InputOutput)
 }
 
 impl Drop for Scratch {

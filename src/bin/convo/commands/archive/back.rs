@@ -1,7 +1,7 @@
 //! Sessions written back to their homes.
 
 use super::report::{Row, Word};
-use crate::context::Context;
+use crate::context::{Context, named};
 use crate::homes::{self, archived};
 use convo::error::{Error, Kind, Result};
 use convo::home::{Home, Kind as FileKind, Running, Transcript};
@@ -24,6 +24,15 @@ pub fn give_back(
         Err(error) => return row(name).failed(&error),
     };
     let id = kept.session.clone().unwrap_or_default();
+    if kept.latest().iter().any(|line| line.row.is_some()) {
+        let own = homes::kept_name(program, Some(&id));
+        let error = Error::new(
+            Kind::Usage,
+            "a session of a database, which only its program writes",
+        );
+        let hint = format!("continue it in another program with: convo handoff {own} --to PROGRAM --install");
+        return row(&own).failed(&named(error.hint(hint), &own));
+    }
     let mut row = row(&homes::kept_name(program, Some(&id)));
     let own: Vec<&Home> = homes.iter().filter(|home| home.program.name == program).collect();
     // A home that was moved gets its sessions where it is now.

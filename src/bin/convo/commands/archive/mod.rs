@@ -2,6 +2,7 @@
 
 mod back;
 mod report;
+mod rows;
 mod work;
 
 use super::Run;
@@ -9,10 +10,12 @@ use crate::args::Scope;
 use crate::context::{Context, named};
 use crate::homes;
 use crate::output::path_name;
+use crate::programs::database::{self, Scratch};
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::store::copies::Copies;
 use report::{Report, Row};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use work::Work;
 
@@ -21,7 +24,8 @@ use work::Work;
 /// Copies the sessions of other programs with the files that belong to them, byte for byte, and keeps what those programs
 /// delete. The first run copies everything, later runs only changes. A file that grew is appended to its copy; one
 /// that was rewritten becomes another version next to the old one. Homes are only read. Prints outcome, session and
-/// copied bytes; with -q, only errors. Sessions in databases are reported, not copied.
+/// copied bytes; with -q, only errors. Of a session in a database, the copy is a stream of its records, as
+/// `convo cat` prints it; databases require the plugin convo-sqlite.
 ///
 /// Outcomes: new, grown, same (with -v), diverged, gone (kept in the archive), busy (run again), failed. Exit status 74
 /// if a file cannot be copied; the others are.
@@ -48,7 +52,8 @@ pub struct Archive {
     verify: bool,
     /// Write sessions back to the homes where they were
     ///
-    /// Existing files are never replaced; indexes of the program are unchanged. NAME is PROGRAM:ID.
+    /// Existing files are never replaced; indexes of the program are unchanged. NAME is PROGRAM:ID. A session of a
+    /// database is not put back; continue it with `convo handoff`.
     #[arg(long, value_name = "NAME", num_args = 1.., help_heading = "Archive")]
     give_back: Vec<String>,
     /// With --give-back, keep the times of the files
@@ -115,10 +120,13 @@ impl Archive {
         &self,
         context: &Context,
         copies: Option<&Copies>,
-        work: Vec<Work>,
+        mut work: Vec<Work>,
         report: &Report<'_>,
     ) -> anyhow::Result<()> {
         let at = context.clock.now();
+        if let Some(copies) = copies.filter(|_| !self.dry_run) {
+            take_rows(copies, &at, &mut work)?;
+        }
         let mut rows = Vec::new();
         let mut waiting = Vec::new();
         for mut work in work {
@@ -137,6 +145,51 @@ impl Archive {
         }
         report.print(rows.into_iter())
     }
+}
+
+/// More sessions of a database are not named to the plugin: it prints all.
+const FEW: usize = 100;
+
+/// Copies the sessions of databases that have changed, not committed yet. Each database is read once.
+fn take_rows(copies: &Copies, at: &str, work: &mut [Work]) -> anyhow::Result<()> {
+    let mut databases: BTreeMap<PathBuf, BTreeMap<String, usize>> = BTreeMap::new();
+    for (nth, work) in work.iter().enumerate() {
+        for stale in work.stale() {
+            let ids = databases.entry(stale.database.to_path_buf()).or_default();
+            ids.insert(stale.id.to_string(), nth);
+        }
+    }
+    let scratch = Scratch::default();
+    for (path, mut stale) in databases {
+        let folder = scratch.folder()?;
+        let ids: Vec<String> = stale.keys().take(FEW + 1).cloned().collect();
+        let ids: Vec<&str> = match ids.len() > FEW {
+            true => Vec::new(),
+            false => ids.iter().map(String::as_str).collect(),
+        };
+        let mut take = |row: database::Row, records: Vec<u8>| {
+            match stale.remove(&row.id) {
+                Some(nth) if records.is_empty() => work[nth].errors.push(named(
+                    Error::new(Kind::Data, format!("{}: damaged beyond reading", row.id)),
+                    &path_name(&path),
+                )),
+                Some(nth) => work[nth].take_row(copies, at, &row, &records, &folder),
+                None => {}
+            }
+            true
+        };
+        let mut read = database::sessions(&path, &ids, &mut take);
+        if read.as_ref().is_err_and(|error| error.kind == Kind::NotFound) {
+            // One of them was deleted meanwhile.
+            read = database::sessions(&path, &[], &mut take);
+        }
+        if let Err(error) = read {
+            for nth in stale.into_values() {
+                work[nth].errors.push(Error::new(error.kind, error.to_string()));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Commits what was copied of these sessions.

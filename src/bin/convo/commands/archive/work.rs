@@ -1,10 +1,12 @@
 //! Sessions and what is to be copied of them: scanned, copied, committed.
 
 use super::report::{Row, Word};
+use super::rows::{self, InDatabase, Rows, Stale};
 use crate::args::Scope;
 use crate::context::Context;
 use crate::homes::{self, listings, report_unread};
 use crate::parallel;
+use crate::programs::database;
 use convo::error::{Error, Result};
 use convo::home::{Bundle, Home, Piece};
 use convo::model::time;
@@ -21,7 +23,8 @@ pub struct Work {
     /// The lines that are not committed, and the bytes that were copied.
     lines: Vec<Line>,
     bytes: u64,
-    errors: Vec<Error>,
+    /// What failed.
+    pub errors: Vec<Error>,
 }
 
 /// The files of a session in one home.
@@ -31,8 +34,12 @@ struct Part {
     base: PathBuf,
     home: PathBuf,
     files: BTreeMap<PathBuf, Piece>,
+    /// Of these, records in databases.
+    rows: BTreeMap<PathBuf, InDatabase>,
     /// Whether all of the home was read, so that what is not there is gone.
     is_whole: bool,
+    /// Whether its databases were read.
+    has_rows: bool,
 }
 
 /// Fewer sessions are looked at on one thread.
@@ -67,29 +74,60 @@ pub fn all(
         }
         let found = home.bundles();
         found.problems.iter().for_each(|(path, why)| fail(path, why));
-        if !found.databases.is_empty() {
-            unread.push((program, "database".to_string()));
-        }
         let is_whole = found.problems.is_empty();
-        let part = |files| Part {
+        let mut rows = BTreeMap::new();
+        let mut has_rows = true;
+        for database in home
+            .files()
+            .transcripts
+            .iter()
+            .filter(|file| homes::is_database(file))
+        {
+            if !database::is_supported() {
+                has_rows = false;
+                unread.push((program, homes::DATABASE.to_string()));
+                continue;
+            }
+            match homes::rows(database) {
+                Ok(found) => rows::add(home, database, found, &mut rows),
+                Err(error) => {
+                    has_rows = false;
+                    context.output.error(&error);
+                }
+            }
+        }
+        let part = |files, rows: Rows| Part {
             base: home.base().to_path_buf(),
             home: homes::short_path(home.base()),
-            files,
+            files: rows
+                .iter()
+                .map(|(path, (piece, _))| (path.clone(), piece.clone()))
+                .chain(files)
+                .collect(),
+            rows: rows.into_iter().map(|(path, (_, row))| (path, row)).collect(),
             is_whole,
+            has_rows,
         };
         let mut known = copies.map_or(Ok(Vec::new()), |copies| copies.names(program))?;
+        let mut parts = Vec::new();
         for Bundle { id, files } in found.bundles {
+            let own = id.as_ref().and_then(|id| rows.remove(id)).unwrap_or_default();
+            parts.push((id, part(files, own)));
+        }
+        let others = rows.into_iter();
+        parts.extend(others.map(|(id, rows)| (Some(id), part(BTreeMap::new(), rows))));
+        for (id, part) in parts {
             let name = directory_name(id.as_deref());
             known.retain(|known| *known != name);
             if is_selected(program, id.as_deref()) {
                 let group = groups.entry((program, name)).or_insert((id, Vec::new()));
-                group.1.push(part(files));
+                group.1.push(part);
             }
         }
         if selected.is_none() {
             for name in known {
                 let group = groups.entry((program, name)).or_default();
-                group.1.push(part(BTreeMap::new()));
+                group.1.push(part(BTreeMap::new(), Rows::new()));
             }
         }
     }
@@ -125,7 +163,10 @@ fn selected(
             let is_wanted =
                 scope.has_project(session.project.as_deref()) && scope.has_time(Some(session.updated()), now);
             if is_wanted {
-                let id = session.parent.clone().unwrap_or_else(|| session.id.clone());
+                let id = match session.transcript.is_in_database {
+                    true => session.own_name(),
+                    false => session.parent.clone().unwrap_or_else(|| session.id.clone()),
+                };
                 selected.insert((listing.home.program.name.to_string(), id));
             }
         }
@@ -157,14 +198,74 @@ impl Work {
         }
     }
 
-    /// Copies what is new, not committed yet.
+    /// The sessions of databases that have changed since they were copied.
+    pub fn stale(&self) -> Vec<Stale<'_>> {
+        let Ok(kept) = &self.kept else { return Vec::new() };
+        let rows = self.parts.iter().flat_map(|part| {
+            let is_stale = |(path, row): &(&PathBuf, &InDatabase)| !is_same_row(kept, part, path, row);
+            part.rows.iter().filter(is_stale)
+        });
+        rows.map(|(_, row)| Stale {
+            database: &row.database,
+            id: &row.id,
+        })
+        .collect()
+    }
+
+    /// Copies the records of a session in a database, not committed yet; `scratch` is a directory for a file of them.
+    pub fn take_row(
+        &mut self,
+        copies: &Copies,
+        at: &str,
+        row: &database::Row,
+        records: &[u8],
+        scratch: &Path,
+    ) {
+        let Ok(kept) = &mut self.kept else { return };
+        kept.session.clone_from(&self.id);
+        for part in &self.parts {
+            for path in part
+                .rows
+                .iter()
+                .filter(|(_, own)| own.id == row.id)
+                .map(|(path, _)| path)
+            {
+                let file = scratch.join(path);
+                let written = file
+                    .parent()
+                    .map_or(Ok(()), std::fs::create_dir_all)
+                    .and_then(|()| std::fs::write(&file, records));
+                let wanted = Wanted {
+                    base: scratch,
+                    home: &part.home,
+                    path,
+                    kind: "transcript",
+                    row: Some(&row.state()),
+                };
+                let taken = match written {
+                    Ok(()) => copies.take(kept, wanted, at),
+                    Err(error) => Err(database::temporary(error)),
+                };
+                let _ = std::fs::remove_file(&file); // with its directory at the end
+                match taken {
+                    Ok(line) => {
+                        self.bytes += line.as_ref().map_or(0, |line| copied(kept, line));
+                        self.lines.extend(line);
+                    }
+                    Err(error) => self.errors.push(error),
+                }
+            }
+        }
+    }
+
+    /// Copies what is new in files, not committed yet.
     pub fn take(&mut self, copies: &Copies, at: &str) {
         let Ok(kept) = &mut self.kept else { return };
         kept.session.clone_from(&self.id);
         copies.clean_up(kept);
         for part in &self.parts {
             for (path, piece) in &part.files {
-                if is_same(kept, part, path, piece) {
+                if part.rows.contains_key(path) || is_same(kept, part, path, piece) {
                     continue;
                 }
                 let wanted = Wanted {
@@ -172,6 +273,7 @@ impl Work {
                     home: &part.home,
                     path,
                     kind: piece.kind,
+                    row: None,
                 };
                 match copies.take(kept, wanted, at) {
                     Ok(Some(line)) => {
@@ -273,6 +375,11 @@ impl Work {
             row.find(what, &line.home.join(&line.path));
         }
         for part in &self.parts {
+            for (path, own) in &part.rows {
+                if kept.of(&part.home, path).is_some() && !is_same_row(kept, part, path, own) {
+                    row.find("differs", &part.home.join(path));
+                }
+            }
             for path in part
                 .files
                 .keys()
@@ -299,14 +406,24 @@ impl Work {
 
 /// Whether a file has not changed since it was copied.
 fn is_same(kept: &Kept, part: &Part, path: &Path, piece: &Piece) -> bool {
+    if let Some(row) = part.rows.get(path) {
+        return is_same_row(kept, part, path, row);
+    }
     kept.of(&part.home, path)
         .is_some_and(|known| known.bytes == piece.bytes && known.modified == Some(piece.modified))
+}
+
+/// Whether a session in a database has not changed since it was copied.
+fn is_same_row(kept: &Kept, part: &Part, path: &Path, row: &InDatabase) -> bool {
+    kept.of(&part.home, path)
+        .is_some_and(|known| known.outcome != Outcome::Gone && known.row.as_ref() == Some(&row.state))
 }
 
 /// The files that were in a home and are not any more.
 fn gone(kept: &Kept, part: &Part) -> Vec<Line> {
     let is_gone = |line: &&&Line| {
         part.is_whole
+            && (part.has_rows || line.row.is_none())
             && line.home == part.home
             && line.outcome != Outcome::Gone
             && !part.files.contains_key(&line.path)

@@ -81,7 +81,8 @@ impl Scan<'_> {
         let prefilter = prefilter.filter(|prefilter| !prefilter.is_open());
         if let Place::Database(path, id) = &source.place {
             let mut failed = None;
-            let is_whole = database::sessions(path, id.as_deref(), &mut |row, records| {
+            let ids: Vec<&str> = id.iter().map(String::as_str).collect();
+            let is_whole = database::sessions(path, &ids, &mut |row, records| {
                 if prefilter.is_some_and(|prefilter| !prefilter.may_match(&records)) {
                     return true;
                 }
@@ -100,7 +101,7 @@ impl Scan<'_> {
             Place::Database(..) => Ok(()),
             Place::Stored(id) => self.stored(id, prefilter, report, each),
             Place::File(path) => {
-                let format = source.home.as_ref().and_then(|home| home.program.format_of(path));
+                let format = source.home.as_ref().and_then(|home| home.format);
                 match prefilter {
                     Some(prefilter) => {
                         let look = |input: &mut dyn std::io::Read| prefilter.may_match_rest(input);

@@ -2,12 +2,13 @@
 
 use crate::args::{ALL, Input, Scope};
 use crate::context::{Context, named, refuse_terminal};
-use crate::homes;
+use crate::homes::{self, archived::Deleted};
 use crate::input::file_discovery::{self, Follow};
 use crate::input::source::{meant_as_path, stdin};
 use crate::output::path_name;
-use crate::programs::database::{self, Row};
+use crate::programs::database::Row;
 use convo::error::{Error, Kind};
+use convo::format::Format;
 use convo::home::{Home, Index, Program};
 use std::collections::HashSet;
 use std::io::Read;
@@ -31,6 +32,8 @@ pub struct Source {
 /// The entry of a file in its home.
 pub struct InHome {
     pub program: &'static Program,
+    /// Its format; none: detected.
+    pub format: Option<Format>,
     pub title: Option<String>,
     pub project: Option<String>,
     /// Whether the file has many sessions, which are named by their times.
@@ -124,13 +127,21 @@ fn everything(context: &Context, scope: &Scope, sources: &mut Vec<Source>) -> an
     }
     homes::report_unread(context, &unread, "not searched");
     let names: HashSet<String> = sources.iter().flat_map(Source::names).collect();
-    for (program, id, path) in homes::archived::deleted(context, &names)? {
+    for Deleted {
+        program,
+        id,
+        line,
+        path,
+    } in homes::archived::deleted(context, &names)?
+    {
         if scope.has_program(Some(program.name)) {
             sources.push(Source {
                 name: format!("{}:{id}", program.name),
                 is_found: true,
                 home: Some(InHome {
                     program,
+                    // What was in a database is a stream.
+                    format: program.format_of(&path).filter(|_| line.row.is_none()),
                     title: None,
                     project: None,
                     has_many: false,
@@ -176,12 +187,13 @@ fn in_home(context: &Context, home: &Home, sources: &mut Vec<Source>) -> Option<
     let (databases, files): (Vec<_>, Vec<_>) = files.transcripts.into_iter().partition(homes::is_database);
     let first = sources.len();
     for file in databases.iter().filter(|_| why.is_none()) {
-        match database::rows(&file.path) {
+        match homes::rows(file) {
             Ok(rows) => sources.push(Source {
                 modified: rows.iter().filter_map(Row::updated).max().or(Some(file.modified)),
                 is_found: true,
                 home: Some(InHome {
                     program,
+                    format: None,
                     title: None,
                     project: None,
                     has_many: false,
@@ -214,6 +226,7 @@ fn in_home(context: &Context, home: &Home, sources: &mut Vec<Source>) -> Option<
             is_found: true,
             home: Some(InHome {
                 program,
+                format: program.format_of(&file.path),
                 title: index.title(&id).map(str::to_string),
                 project: index.project(home, &file.path, &id, &Vec::new),
                 has_many: file.id.is_none(),

@@ -1,0 +1,46 @@
+//! Sessions in databases, each of which is copied as a stream of its records.
+
+use crate::homes;
+use crate::programs::database;
+use convo::home::{Home, Piece, Transcript};
+use convo::model::key;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A session in a database.
+#[derive(Clone)]
+pub struct InDatabase {
+    pub database: PathBuf,
+    pub id: String,
+    /// Its time and size.
+    pub state: String,
+}
+
+/// A session of a database that is to be copied.
+pub struct Stale<'w> {
+    pub database: &'w Path,
+    pub id: &'w str,
+}
+
+/// Files of records by their paths.
+pub type Rows = BTreeMap<PathBuf, (Piece, InDatabase)>;
+
+/// Adds the sessions of a database by their names.
+pub fn add(home: &Home, database: &Transcript, found: Vec<database::Row>, rows: &mut BTreeMap<String, Rows>) {
+    let below = database.path.strip_prefix(home.base()).unwrap_or(&database.path);
+    for row in found {
+        let name = homes::own_name(&row.id, row.parent.as_deref());
+        let path = below.join(format!("{}.jsonl", key::id_for_key(&row.id)));
+        let piece = Piece {
+            kind: "transcript",
+            bytes: row.bytes,
+            modified: (0, 0),
+        };
+        let row = InDatabase {
+            database: database.path.clone(),
+            state: row.state(),
+            id: row.id,
+        };
+        rows.entry(name).or_default().insert(path, (piece, row));
+    }
+}
