@@ -395,3 +395,35 @@ fn a_file_of_a_session_that_moved_into_the_database_is_not_another_one() {
         "opencode:ses_two\t1\n"
     );
 }
+
+#[test]
+fn a_row_without_a_time_is_not_the_newest() {
+    let (env, database) = opencode();
+    database
+        .execute(
+            "INSERT INTO session (id, title) VALUES ('ses_odd', 'No time')",
+            [],
+        )
+        .unwrap();
+    assert!(
+        env.run(&["show", "opencode:@last"])
+            .fine()
+            .out()
+            .contains("What about Ä?")
+    );
+}
+
+#[test]
+fn names_of_sessions_in_databases_are_completed() {
+    let (env, _database) = opencode();
+    let mut command = env.command(&["--", "convo", "show", "opencode:"]);
+    command
+        .env("COMPLETE", "bash")
+        .env("_CLAP_COMPLETE_INDEX", "2")
+        .env("_CLAP_IFS", "\n");
+    let run = env.wait(command).fine();
+    for name in ["@last", "ses_two", "ses_one"] {
+        assert!(run.out().contains(name), "{run}");
+    }
+    assert!(!run.out().contains("ses_child"), "{run}");
+}

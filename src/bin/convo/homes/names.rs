@@ -195,7 +195,8 @@ impl Candidate {
             name: own_name(&row.id, row.parent.as_deref()),
             place: (1, 1),
             project: row.project.as_deref().map(convo::home::plain_project),
-            updated: super::seconds(transcript.modified),
+            // One without a time is not the newest.
+            updated: row.updated().map_or(i64::MIN, super::seconds),
             transcript,
         }
     }
@@ -272,15 +273,29 @@ pub fn offered(word: &str, most: usize) -> Vec<String> {
     for home in all()
         .into_iter()
         .filter(fits)
-        .filter(|home| home.problem.is_none() && home.program.format.is_some())
+        .filter(|home| home.problem.is_none())
     {
-        let mut files = home.files().transcripts;
-        files.retain(|file| matches!(file.kind, FileKind::Session | FileKind::Archived));
-        files.sort_by_key(|file| std::cmp::Reverse(file.modified));
+        let (databases, files): (Vec<_>, Vec<_>) =
+            home.files().transcripts.into_iter().partition(is_database);
+        let is_own = |file: &Transcript| matches!(file.kind, FileKind::Session | FileKind::Archived);
+        let read = files
+            .into_iter()
+            .filter(|file| home.program.format.is_some() && is_own(file));
+        let mut found: Vec<_> = read.map(|file| (file.modified, file.id)).collect();
+        for file in databases.iter().filter(|_| database::is_supported()) {
+            let rows = rows(file).unwrap_or_default().into_iter();
+            let rows = rows.map(|row| of_row(file, &row)).filter(is_own);
+            found.extend(rows.map(|row| (row.modified, row.id)));
+        }
+        found.sort_by_key(|(modified, _)| std::cmp::Reverse(*modified));
         let program = home.program.name;
-        names.extend((!files.is_empty()).then(|| format!("{program}:@last")));
-        let ids = files.into_iter().filter_map(|file| file.id).take(most);
-        names.extend(ids.map(|id| format!("{program}:{id}")));
+        names.extend((!found.is_empty()).then(|| format!("{program}:@last")));
+        let mut seen = HashSet::new();
+        let ids = found
+            .into_iter()
+            .filter_map(|(_, id)| id)
+            .filter(|id| seen.insert(id.clone()));
+        names.extend(ids.take(most).map(|id| format!("{program}:{id}")));
     }
     names
 }

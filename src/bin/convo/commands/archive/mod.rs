@@ -170,7 +170,7 @@ fn take_rows(copies: &Copies, at: &str, work: &mut [Work]) -> anyhow::Result<()>
         let mut take = |row: database::Row, records: Vec<u8>| {
             match stale.remove(&row.id) {
                 Some(nth) if records.is_empty() => work[nth].errors.push(named(
-                    Error::new(Kind::Data, format!("{}: damaged beyond reading", row.id)),
+                    Error::new(Kind::Data, "damaged beyond reading"),
                     &path_name(&path),
                 )),
                 Some(nth) => work[nth].take_row(copies, at, &row, &records, &folder),
