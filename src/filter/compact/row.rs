@@ -232,6 +232,15 @@ fn places(work: &Work<'_>) -> Places {
         newest.extend((0..first).rev().find(|atom| there(atom) && happened(atom)));
         newest.retain(free);
     }
+    // A call behind the request and ahead of what happened since would be of the turn that is open, in which some
+    // providers want calls signed.
+    let happened = work.items.iter().rposition(Entry::is_user);
+    let happened = happened.and_then(|at| work.items[at].atom).filter(free);
+    let parted = |last: &usize| {
+        let mut stays = newest.iter().chain(&fixed);
+        stays.any(|atom| (behind..*last).contains(atom) && work.atoms[*atom].items.len() > 1)
+    };
+    newest.extend(happened.filter(|last| Some(*last) != request && parted(last)));
     newest.sort_unstable();
     newest.dedup();
     Places {

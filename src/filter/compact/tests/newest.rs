@@ -109,6 +109,24 @@ fn a_late_result_stays_with_its_call() {
 }
 
 #[test]
+fn what_happened_between_a_call_and_its_late_result_remains() {
+    holds(
+        &[
+            said("user", 1, "", 30),
+            said("assistant", 2, "", 40),
+            said("user", 3, "", 3),
+            and_another(&call("c1", 3), "c2"),
+            result("c1", 6),
+            said("user", 4, r#","category":"context""#, 30),
+            said("assistant", 5, "", 40),
+            said("assistant", 6, "", 20),
+            result("c2", 60),
+        ],
+        false,
+    );
+}
+
+#[test]
 fn an_open_loop_begins_with_a_thought_where_it_has_one() {
     let thinks = |line: String, part: &str| {
         line.replacen("\"content\"", &format!("\"reasoning\":[{part}],\"content\""), 1)
