@@ -70,8 +70,8 @@ impl DerivedIds {
         self.ids.iter_mut().for_each(|derived| derived.line += 1);
     }
 
-    /// All of them.
-    pub fn ids(&self) -> impl Iterator<Item = String> + '_ {
-        self.ids.iter().map(|derived| key::derived_id(derived.id))
+    /// What each shows.
+    pub fn shown(&self) -> impl Iterator<Item = Short> + '_ {
+        self.ids.iter().map(|derived| derived.id)
     }
 }

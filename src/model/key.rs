@@ -181,11 +181,20 @@ impl Derive {
 
     /// The beginnings of the SHA-256 of the line and of the one that its id shows.
     pub(super) fn next(&mut self, line: &[u8]) -> (Short, Short) {
-        let short = |digest: [u8; 32]| *digest.first_chunk().unwrap_or(&[0; 8]);
-        let own = short(digest([line]));
+        let own = Derive::digest(line);
+        (own, self.shown(own, line))
+    }
+
+    /// The beginning of the SHA-256 of a line.
+    pub(super) fn digest(line: &[u8]) -> Short {
+        short([line])
+    }
+
+    /// The beginning of the SHA-256 that the id of the next line shows, of which that of the line itself is known.
+    pub(super) fn shown(&mut self, own: Short, line: &[u8]) -> Short {
         match self.count(own) {
-            0 => (own, own),
-            ordinal => (own, short(digest([line, b"\n", ordinal.to_string().as_bytes()]))),
+            0 => own,
+            ordinal => short([line, b"\n", ordinal.to_string().as_bytes()]),
         }
     }
 
@@ -205,9 +214,22 @@ impl Derive {
 /// The first bytes of a SHA-256.
 pub(super) type Short = [u8; 8];
 
+fn short<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Short {
+    *digest(pieces).first_chunk().unwrap_or(&[0; 8])
+}
+
+const DERIVED: &str = "msg_";
+
 /// The id that shows these bytes.
 pub(super) fn derived_id(digest: Short) -> String {
-    format!("msg_{}", hex(&digest))
+    format!("{DERIVED}{}", hex(&digest))
+}
+
+/// The bytes that a derived id shows; none of an id that cannot be a derived one.
+pub(super) fn derived_digest(id: &str) -> Option<Short> {
+    let digits = id.strip_prefix(DERIVED)?;
+    let number = u64::from_str_radix(digits, 16).ok()?.to_be_bytes();
+    (derived_id(number) == id).then_some(number)
 }
 
 /// The hash by which ids are compared first: the same in every run of one build of this program.
@@ -321,6 +343,21 @@ mod tests {
             if !id.starts_with(HASH) {
                 prop_assert_eq!(key_for_id(&id), Some(key));
             }
+        }
+    }
+
+    #[test]
+    fn a_derived_id_shows_its_digest() {
+        let id = Derive::default().id(b"{}");
+        assert_eq!(derived_digest(&id).map(derived_id), Some(id));
+        for other in [
+            "msg_",
+            "msg_0",
+            "msg_00000000000000FF",
+            "msg_+0000000000000ff",
+            "evt_00000000000000ff",
+        ] {
+            assert_eq!(derived_digest(other), None, "{other}");
         }
     }
 

@@ -7,7 +7,7 @@ use super::derived::Detail;
 use super::event::Action;
 use super::excerpt::Excerpt;
 use super::json;
-use super::key::hash;
+use super::key::{Short, hash};
 use super::message::{Category, Message, Role};
 use super::origin::Origin;
 use super::record::{self, Kind, Record};
@@ -15,7 +15,7 @@ use crate::error::Place;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::num::NonZeroU64;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The lines of one session, in order.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +27,8 @@ pub struct Session {
     excerpt: Option<Box<Excerpt>>,
     /// What it has of the long values of messages.
     detail: Detail,
+    /// The lines of messages without an id, and what their derived ids show; made when the first is asked for.
+    derived: OnceLock<Vec<(usize, Short)>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -128,8 +130,11 @@ impl Session {
     fn end_line(&mut self, record: &Record<'_>) {
         let id = record.message().and_then(Message::id).map(|id| hash(&id));
         let class = Class::of(record);
-        if let (Class::Message(_), None, Detail::Digests(derived)) = (class, id, &mut self.detail) {
-            derived.add(self.lines.len(), record.body);
+        if let (Class::Message(_), None) = (class, id) {
+            self.derived.take();
+            if let Detail::Digests(derived) = &mut self.detail {
+                derived.add(self.lines.len(), record.body);
+            }
         }
         self.lines.push(Line {
             end: self.bytes.len(),
@@ -229,6 +234,7 @@ impl Session {
         let mut first = Session::default();
         first.push_new(body);
         let length = first.bytes.len();
+        self.derived.take();
         self.bytes.splice(0..0, first.bytes);
         self.lines.iter_mut().for_each(|line| line.end += length);
         self.lines.splice(0..0, first.lines);
@@ -248,10 +254,14 @@ impl Session {
             return self.push_new(body);
         }
         self.bytes.extend_from_slice(full);
-        if let (Class::Message(_), None, Detail::Digests(derived)) = (line.class, line.id, &mut self.detail) {
-            match &other.detail {
-                Detail::Digests(others) => derived.copy(self.lines.len(), others, index),
-                _ => derived.add(self.lines.len(), body),
+        if let (Class::Message(_), None) = (line.class, line.id) {
+            self.derived.take();
+            match (&mut self.detail, &other.detail) {
+                (Detail::Digests(derived), Detail::Digests(others)) => {
+                    derived.copy(self.lines.len(), others, index);
+                }
+                (Detail::Digests(derived), _) => derived.add(self.lines.len(), body),
+                _ => {}
             }
         }
         self.lines.push(Line {

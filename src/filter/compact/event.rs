@@ -146,7 +146,7 @@ impl Reshaping {
     }
 
     /// Writes the ids of what leaves, runs of lines as ranges, and the fingerprint of the lines.
-    fn write_drop(&self, session: &Session, view: &View, ids: &Ids, event: &mut ObjectBuilder) {
+    fn write_drop(&self, session: &Session, view: &View, ids: &Ids<'_>, event: &mut ObjectBuilder) {
         let mut sha = Sha256::new();
         let mut spans: Vec<Vec<u8>> = Vec::new();
         let mut items = (0..view.items.len()).peekable();
@@ -172,7 +172,7 @@ impl Reshaping {
             spans.push(if last == at {
                 ids.span(at)
             } else {
-                json::texts([&ids.ids[&at], &ids.ids[&last]])
+                json::texts([ids.id(at), ids.id(last)])
             });
         }
         if !spans.is_empty() {
@@ -181,7 +181,7 @@ impl Reshaping {
         }
     }
 
-    fn edits<'r>(&'r self, session: &Session, view: &View, ids: &Ids) -> Edits<'r> {
+    fn edits<'r>(&'r self, session: &Session, view: &View, ids: &Ids<'_>) -> Edits<'r> {
         let mut edits = Edits::default();
         for (at, fate) in self.fates.iter().enumerate() {
             let Fate::Becomes(body) = fate else { continue };
@@ -229,9 +229,11 @@ fn edit<'b>(before: &[u8], after: &'b [u8]) -> Option<Difference<'b>> {
 }
 
 /// How the event names what it changes.
-struct Ids {
-    /// For each item whose name is needed.
-    ids: HashMap<usize, String>,
+struct Ids<'s> {
+    session: &'s Session,
+    view: &'s View,
+    /// Which items have a name that is needed.
+    named: Vec<bool>,
     /// Which message of its id an item is, from 1; absent: the first.
     nth: HashMap<usize, usize>,
     /// The line of each item that is one.
@@ -240,63 +242,74 @@ struct Ids {
     anchors: Vec<Option<usize>>,
 }
 
-impl Ids {
-    fn of(session: &Session, view: &View, reshaping: &Reshaping) -> Result<Ids> {
+impl<'s> Ids<'s> {
+    fn of(session: &'s Session, view: &'s View, reshaping: &Reshaping) -> Result<Ids<'s>> {
         let line = |item: &Item| match item {
             Item::Line(index) | Item::Edited(index, _) => Some(*index),
             Item::Inserted(_) | Item::Summary(_) => None,
         };
         let lines: Vec<Option<usize>> = view.items.iter().map(line).collect();
+        let is_summary = |at: usize| matches!(view.items[at], Item::Summary(_));
         let mut anchors = vec![None; view.items.len() + 1];
         for at in (0..lines.len()).rev() {
-            let is_summary = matches!(view.items[at], Item::Summary(_));
-            anchors[at] = if is_summary { anchors[at + 1] } else { Some(at) };
+            anchors[at] = if is_summary(at) { anchors[at + 1] } else { Some(at) };
         }
         let changed = (0..lines.len()).filter(|at| reshaping.fates[*at] != Fate::Stays);
         let places = reshaping.inserts.iter().map(|(at, _)| *at);
         let places = places.chain(reshaping.summary.iter().map(|summary| summary.before));
-        let mut wanted: HashSet<usize> = changed.collect();
-        wanted.extend(wanted.clone().into_iter().filter_map(|at| anchors[at]));
-        wanted.extend(places.filter_map(|at| anchors[at]));
-        let mut derived: Option<HashMap<usize, String>> = None;
-        let mut ids = HashMap::new();
-        for at in wanted {
-            let item = &view.items[at];
-            if matches!(item, Item::Summary(_)) {
-                continue;
-            }
-            let own = item
-                .message(session)
-                .and_then(|message| Some(message.id()?.into_owned()));
-            let id = match (own, lines[at]) {
-                (Some(id), _) => Some(id),
-                (None, Some(line)) => {
-                    let derived = derived.get_or_insert_with(|| session.derived_ids().collect());
-                    derived.get(&line).cloned()
-                }
-                (None, None) => None,
-            };
-            let Some(id) = id else {
-                return Err(Error::new(
-                    Kind::No,
-                    "an earlier event inserted a message without an id, which no event can refer to",
-                ));
-            };
-            ids.insert(at, id);
+        let mut named = vec![false; lines.len()];
+        for at in changed {
+            named[at] = !is_summary(at);
+            anchors[at].into_iter().for_each(|at| named[at] = true);
         }
-        let places = session.places(ids.values().cloned().collect());
+        places
+            .filter_map(|at| anchors[at])
+            .for_each(|at| named[at] = true);
+        let mut ids = Ids {
+            session,
+            view,
+            named,
+            nth: HashMap::new(),
+            lines,
+            anchors,
+        };
+        let all = || (0..ids.named.len()).filter(|at| ids.named[*at]);
+        let derives = session.derives_ids();
+        // The messages of lines have an id or a derived one.
+        let may_lack = |at: &usize| !(derives && matches!(view.items[*at], Item::Line(_)));
+        if all().filter(may_lack).any(|at| ids.found(at).is_none()) {
+            return Err(Error::new(
+                Kind::No,
+                "an earlier event inserted a message without an id, which no event can refer to",
+            ));
+        }
+        // What was put in is no line, and its id may be that of lines.
+        let repeated = session.repeated(all().filter_map(|at| ids.lines[at]));
+        let is_alone = |at: usize| ids.lines[at].is_some_and(|line| !repeated.contains(&line));
+        let several = all().filter(|at| !is_alone(*at)).map(|at| ids.id(at));
+        let places = session.places(several.collect());
         let several = places.into_values().filter(|all| all.len() > 1);
         let numbers: HashMap<usize, usize> = several
             .flat_map(|all| all.into_iter().enumerate().map(|(nth, line)| (line, nth + 1)))
             .collect();
-        let which = |at: &usize| Some((*at, *numbers.get(&lines[*at]?)?));
-        let nth = ids.keys().filter_map(which).collect();
-        Ok(Ids {
-            ids,
-            nth,
-            lines,
-            anchors,
-        })
+        let which = |at: usize| Some((at, *numbers.get(&ids.lines[at]?)?));
+        ids.nth = match numbers.is_empty() {
+            true => HashMap::new(),
+            false => all().filter_map(which).collect(),
+        };
+        Ok(ids)
+    }
+
+    /// The id of an item: its own, or the derived one.
+    fn found(&self, at: usize) -> Option<String> {
+        let own = self.view.items[at].message(self.session);
+        let own = own.and_then(|message| Some(message.id()?.into_owned()));
+        own.or_else(|| self.session.derived_id(self.lines[at]?))
+    }
+
+    /// The id of an item that has a name.
+    fn id(&self, at: usize) -> String {
+        self.found(at).unwrap_or_default()
     }
 
     /// Whether one line follows the other at once, and both ends of a range can be named.
@@ -315,7 +328,7 @@ impl Ids {
 
     fn span(&self, at: usize) -> Vec<u8> {
         let mut name = Vec::new();
-        json::push_text(&mut name, &self.ids[&at]);
+        json::push_text(&mut name, &self.id(at));
         match self.nth.get(&at) {
             Some(nth) => [b"[", name.as_slice(), format!(",{nth}]").as_bytes()].concat(),
             None => name,
@@ -335,7 +348,7 @@ impl Ids {
     }
 
     fn name(&self, built: &mut ObjectBuilder, member: &str, at: usize) {
-        built.text(member, &self.ids[&at]);
+        built.text(member, &self.id(at));
         if let Some(nth) = self.nth.get(&at) {
             built.raw("nth", nth.to_string());
         }
@@ -374,13 +387,13 @@ impl Ids {
             self.name(&mut built, "before", anchor);
         }
         built.text("content", &summary.content);
-        let named = |at: &&usize| self.ids.contains_key(*at);
+        let named = |at: &&usize| self.named[**at];
         let (first, last) = (
             summary.covers.iter().find(named),
             summary.covers.iter().rev().find(named),
         );
         if let (Some(first), Some(last)) = (first, last) {
-            built.raw("covers", json::texts([&self.ids[first], &self.ids[last]]));
+            built.raw("covers", json::texts([self.id(*first), self.id(*last)]));
         }
         built
             .text("sha256", &key::hex(&sha.finalize()))

@@ -28,7 +28,7 @@ pub struct AtomReport {
 /// What has become of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Each atom, in order.
+    /// Each atom, in order; none where they are not to be explained, nor ids of messages.
     pub atoms: Vec<AtomReport>,
     /// The view before.
     pub was: Size,
@@ -45,10 +45,11 @@ pub struct Report {
 }
 
 impl Report {
-    /// Of a view on the table; `reason` when it stays as it was.
-    pub(in crate::filter) fn of(work: &Work<'_>, reason: Option<&str>) -> Report {
+    /// Of a view on the table; `reason` when it stays as it was. Without `explains` no atom is named.
+    pub(in crate::filter) fn of(work: &Work<'_>, reason: Option<&str>, explains: bool) -> Report {
         let as_it_was = reason.is_some();
-        let atoms: Vec<AtomReport> = work.atoms.iter().map(|atom| one(work, atom, as_it_was)).collect();
+        let explained = work.atoms.iter().filter(|_| explains);
+        let atoms: Vec<AtomReport> = explained.map(|atom| one(work, atom, as_it_was)).collect();
         let left = |summed: bool| {
             let left = atoms.iter().filter(move |atom| {
                 let stands =

@@ -110,7 +110,7 @@ pub(super) fn chosen<'w>(
     let mut work = Work::new(session, view, counter, &pins);
     let target = match target(&work, options) {
         Ok(target) => target,
-        Err(why) => return Ok(Chosen::Nothing(nothing(&work, why))),
+        Err(why) => return Ok(Chosen::Nothing(nothing(&work, options, why))),
     };
     if !options.retry {
         thrash(&work)?;
@@ -138,7 +138,7 @@ pub(super) fn chosen<'w>(
     if !options.gains(was, least, || broken(&work, options, least)) {
         return Ok(Chosen::Nothing(Outcome {
             smallest,
-            ..nothing(&work, NO_GAIN.to_string())
+            ..nothing(&work, options, NO_GAIN.to_string())
         }));
     }
     Ok(Chosen::Change(Box::new(work), smallest))
@@ -157,7 +157,7 @@ pub(super) fn carried_out(
         sizes: Some((work.counter.tokenizer().name().to_string(), was, now)),
     };
     let stamp = stamp(&about.strategy)?;
-    let report = Report::of(&work, None);
+    let report = Report::of(&work, None, options.explains);
     let line = work.into_reshaping().event(session, view, &about, &stamp)?;
     Ok(Outcome {
         report,
@@ -198,9 +198,9 @@ impl Options {
 }
 
 /// Nothing changes.
-pub(super) fn nothing(work: &Work<'_>, why: String) -> Outcome {
+pub(super) fn nothing(work: &Work<'_>, options: &Options, why: String) -> Outcome {
     Outcome {
-        report: Report::of(work, Some(&why)),
+        report: Report::of(work, Some(&why), options.explains),
         plan: Plan::Nothing(why),
         smallest: None,
     }
@@ -211,12 +211,11 @@ fn pins(session: &Session, view: &View, options: &Options) -> Result<HashSet<usi
     let mut pins = HashSet::new();
     let mut wanted: HashSet<&str> = options.pins.iter().map(String::as_str).collect();
     if !wanted.is_empty() {
-        let derived: std::collections::HashMap<usize, String> = session.derived_ids().collect();
         for (at, item) in view.items.iter().enumerate() {
             let own = item.message(session).and_then(|message| message.id());
             let id = match (own, item.line()) {
                 (Some(id), _) => id,
-                (None, Some(line)) => Cow::Borrowed(derived.get(&line).map_or("", String::as_str)),
+                (None, Some(line)) => Cow::Owned(session.derived_id(line).unwrap_or_default()),
                 (None, None) => continue,
             };
             if options.pins.iter().any(|pin| *pin == id) {

@@ -185,6 +185,8 @@ pub struct Options {
     pub retry: bool,
     /// Whether triggers believe the prompt count that was reported last when it is larger.
     pub trust_usage: bool,
+    /// Whether the report says what becomes of each atom, and not of the whole alone.
+    pub explains: bool,
 }
 
 impl Default for Options {
@@ -237,6 +239,7 @@ impl Default for Options {
             best_effort: false,
             retry: false,
             trust_usage: false,
+            explains: true,
         }
     }
 }

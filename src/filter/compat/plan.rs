@@ -36,19 +36,19 @@ pub fn plan(
     let view = View::replay(session);
     let work = Work::new(session, &view, counter, &HashSet::new());
     if !compact::is_due(&work, options) {
-        return Ok(compact::nothing(&work, compact::BELOW.to_string()));
+        return Ok(compact::nothing(&work, options, compact::BELOW.to_string()));
     }
     let system = way.system();
     if way.goes_on() && !options.retry && had_the_last_word(session, system) {
         let why = format!("no new messages since the last compaction by {}", system.name());
-        return Ok(compact::nothing(&work, why));
+        return Ok(compact::nothing(&work, options, why));
     }
     let history = History::of(session, &view).unseen_from((options.unseen)(session));
     if let (Way::Candidates, None) = (way, &options.when) {
         let items = openai_agents::candidates(&history, rules).1;
         if items < openai_agents::DUE {
             let why = format!("{items} items; compacts from {} items", openai_agents::DUE);
-            return Ok(compact::nothing(&work, why));
+            return Ok(compact::nothing(&work, options, why));
         }
     }
     let measure = |message: &crate::model::message::Message<'_>| counter.message(message);
@@ -69,7 +69,7 @@ pub fn plan(
     let unchanged = |why: &str| {
         Ok(Outcome {
             smallest,
-            ..compact::nothing(&work, why.to_string())
+            ..compact::nothing(&work, options, why.to_string())
         })
     };
     let was = work.was();

@@ -125,7 +125,7 @@ pub fn draft(
     }
     Ok(Drafted::Asks(Box::new(Draft {
         request,
-        report: Report::of(&work, None),
+        report: Report::of(&work, None, options.explains),
         smallest,
         strategy: options.name(),
         print: print(session, &view, view.items.len()),

@@ -2,8 +2,10 @@
 
 use super::{Class, Line, Session};
 use crate::model::derived::Detail;
-use crate::model::key::{Derive, hash};
+use crate::model::key::{Derive, Short, derived_digest, derived_id, hash};
 use crate::model::message::Message;
+use crate::model::record::body_of;
+use crate::model::threads::over_cores;
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
 
@@ -14,10 +16,7 @@ impl Session {
         match record.message()?.id() {
             Some(id) => Some(id.into_owned()),
             // Derived ids depend on the identical lines before.
-            None => self
-                .derived_ids()
-                .find(|(line, _)| *line == index)
-                .map(|(_, id)| id),
+            None => self.derived_id(index),
         }
     }
 
@@ -44,15 +43,52 @@ impl Session {
             }
         }
         // A message's own id comes before one that is derived.
-        let rest: HashSet<String> = wanted.into_values().flatten().collect();
-        if rest.iter().any(|id| !found.contains_key(id)) {
-            let derived: Vec<_> = self.derived_ids().filter(|(_, id)| rest.contains(id)).collect();
-            let own: HashSet<String> = found.keys().cloned().collect();
-            for (index, id) in derived.into_iter().filter(|(_, id)| !own.contains(id)) {
-                found.entry(id).or_default().push(index);
+        let rest = wanted.into_values().flatten();
+        let rest: HashMap<Short, String> = rest
+            .filter(|id| !found.contains_key(id))
+            .filter_map(|id| Some((derived_digest(&id)?, id)))
+            .collect();
+        if !rest.is_empty() {
+            for (index, shown) in self.derived() {
+                let Some(id) = rest.get(shown) else { continue };
+                match found.get_mut(id) {
+                    Some(places) => places.push(*index),
+                    None => drop(found.insert(id.clone(), vec![*index])),
+                }
             }
         }
         found
+    }
+
+    /// Of these messages those whose id another message may have too.
+    pub fn repeated(&self, lines: impl Iterator<Item = usize>) -> HashSet<usize> {
+        let several = |mut all: Vec<u64>| -> HashSet<u64> {
+            all.sort_unstable();
+            let pairs = all.windows(2).filter(|pair| pair[0] == pair[1]);
+            pairs.map(|pair| pair[0]).collect()
+        };
+        let own = several(
+            self.lines
+                .iter()
+                .filter_map(|line| Some(line.id?.get()))
+                .collect(),
+        );
+        let derived = self.derived();
+        let shown = several(
+            derived
+                .iter()
+                .map(|(_, shown)| u64::from_be_bytes(*shown))
+                .collect(),
+        );
+        let shows = |index: &usize| {
+            let at = derived.binary_search_by_key(index, |(line, _)| *line);
+            at.is_ok_and(|at| shown.contains(&u64::from_be_bytes(derived[at].1)))
+        };
+        let is_one = |index: &usize| match self.lines[*index].id {
+            Some(id) => own.contains(&id.get()),
+            None => !shown.is_empty() && shows(index),
+        };
+        lines.filter(is_one).collect()
     }
 
     /// The messages of this id, in order.
@@ -64,21 +100,88 @@ impl Session {
 
     /// Messages without an id of their own: line index and derived id.
     pub fn derived_ids(&self) -> impl Iterator<Item = (usize, String)> + '_ {
-        let mut derive = Derive::default();
-        let is_known = self.derives_ids();
-        let without =
-            move |line: &Line| is_known && matches!(line.class, Class::Message(_)) && line.id.is_none();
-        let lines = self
-            .lines
+        self.derived()
             .iter()
-            .enumerate()
-            .filter(move |(_, line)| without(line));
-        let known = match &self.detail {
-            Detail::Digests(derived) => Some(derived.ids()),
-            _ => None,
-        };
-        let mut known = known.into_iter().flatten();
-        let mut id = move |index| known.next().unwrap_or_else(|| derive.id(self.record(index).body));
-        lines.map(move |(index, _)| (index, id(index)))
+            .map(|(line, shown)| (*line, derived_id(*shown)))
+    }
+
+    /// The derived id of the message in a line; none where it has its own.
+    pub fn derived_id(&self, index: usize) -> Option<String> {
+        let derived = self.derived();
+        let at = derived.binary_search_by_key(&index, |(line, _)| *line).ok()?;
+        Some(derived_id(derived[at].1))
+    }
+
+    /// The lines of messages without an id of their own, and what their derived ids show. Each message is read once, whoever
+    /// asks how often.
+    fn derived(&self) -> &[(usize, Short)] {
+        self.derived.get_or_init(|| {
+            let is_known = self.derives_ids();
+            let without =
+                |line: &Line| is_known && matches!(line.class, Class::Message(_)) && line.id.is_none();
+            let lines = self.lines.iter().enumerate();
+            let lines = lines.filter(|(_, line)| without(line)).map(|(index, _)| index);
+            if let Detail::Digests(derived) = &self.detail {
+                return lines.zip(derived.shown()).collect();
+            }
+            let lines: Vec<usize> = lines.collect();
+            let mut derive = Derive::default();
+            let digests = over_cores(lines.len(), self.size(), |nth| {
+                Derive::digest(self.body(lines[nth]))
+            });
+            let shown = lines.into_iter().zip(digests);
+            shown
+                .map(|(line, digest)| (line, derive.shown(digest, self.body(line))))
+                .collect()
+        })
+    }
+
+    /// The line without its ending.
+    fn body(&self, index: usize) -> &[u8] {
+        body_of(self.full(index), self.lines[index].place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &[u8] = br#"{"role":"user","content":"so"}"#;
+
+    fn named(id: &str) -> Vec<u8> {
+        format!(r#"{{"role":"user","id":"{id}","content":"so"}}"#).into_bytes()
+    }
+
+    #[test]
+    fn derived_ids_are_those_of_the_lines_that_there_are() {
+        let mut session = Session::default();
+        session.push_new(LINE);
+        let first = session.derived_id(0);
+        session.push_new(&named("m"));
+        session.push_new(LINE);
+        let both: Vec<_> = session.derived_ids().collect();
+        assert_eq!(both.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [0, 2]);
+        assert_eq!(Some(both[0].1.clone()), first);
+        assert_ne!(both[0].1, both[1].1);
+        assert_eq!(session.derived_id(1), None);
+        both.iter()
+            .for_each(|(line, id)| assert_eq!(session.all_of(id), [*line]));
+        assert!(session.all_of("msg_0").is_empty());
+        let mut other = Session::default();
+        assert_eq!(other.derived_ids().count(), 0);
+        other.push_from(&session, 2);
+        assert_eq!(other.derived_id(0), first);
+        let session = session.with_first(br#"{"type":"session","version":1,"id":"s"}"#);
+        assert_eq!(session.derived_id(1), first);
+        assert_eq!(session.derived_id(3).as_ref(), Some(&both[1].1));
+    }
+
+    #[test]
+    fn ids_that_several_messages_have_are_repeated() {
+        let mut session = Session::default();
+        let lines = [LINE.to_vec(), named("a"), named("b"), LINE.to_vec(), named("a")];
+        lines.iter().for_each(|line| session.push_new(line));
+        assert_eq!(session.repeated(0..5), HashSet::from([1, 4]));
+        assert_eq!(session.repeated(2..5), HashSet::from([4]));
     }
 }

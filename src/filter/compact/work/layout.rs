@@ -40,7 +40,6 @@ impl<'s> Work<'s> {
             gone_exchanges: 0,
             first: 0,
             owners: HashMap::new(),
-            derived: OnceLock::new(),
             ruling: OnceLock::new(),
         };
         let results = (0..work.items.len()).filter(|at| work.is_result(*at));

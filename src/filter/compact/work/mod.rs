@@ -163,8 +163,6 @@ pub struct Work<'s> {
     first: usize,
     /// For each result: its call.
     pub owners: HashMap<usize, Owner<'s>>,
-    /// Ids of messages that have none of their own, by line; made when the first is asked for.
-    derived: OnceLock<HashMap<usize, String>>,
     /// Lines that set or end a standing instruction; found when they are asked for.
     ruling: OnceLock<Vec<usize>>,
 }
@@ -236,10 +234,9 @@ impl<'s> Work<'s> {
 
     /// The id of a line's message.
     pub fn line_id(&self, line: usize, message: &Message<'_>) -> String {
-        let derived = || self.derived.get_or_init(|| self.session.derived_ids().collect());
         match message.id() {
             Some(id) => id.into_owned(),
-            None => derived().get(&line).cloned().unwrap_or_default(),
+            None => self.session.derived_id(line).unwrap_or_default(),
         }
     }
 

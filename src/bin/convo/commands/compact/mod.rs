@@ -153,6 +153,7 @@ impl Compact {
         self.strategy.check_writer()?;
         let langchain = self.settings.system == Some(System::Langchain);
         let mut options = self.strategy.options(&self.settings, langchain)?;
+        options.explains = self.explain || self.changing.dry_run;
         if self.settings.system.is_some() && options.asks {
             let error = Error::new(Kind::Usage, "--compat conflicts with a summarizer program");
             return Err(error

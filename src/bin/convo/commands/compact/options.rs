@@ -270,6 +270,7 @@ impl Strategy {
             best_effort: self.best_effort,
             retry: self.trigger.ignore_backoff,
             trust_usage: settings.has("trust-usage"),
+            explains: defaults.explains,
         })
     }
 
