@@ -90,7 +90,10 @@ impl Sentence {
                 });
             }
             if belongs {
-                sentence.text.extend(c.to_lowercase());
+                match c.is_ascii() {
+                    true => sentence.text.push(c.to_ascii_lowercase()),
+                    false => sentence.text.extend(c.to_lowercase()),
+                }
             } else {
                 fresh |= matches!(c, ',' | ';' | ':' | '(' | '\u{2014}' | '\u{2013}');
             }

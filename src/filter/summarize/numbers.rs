@@ -92,13 +92,10 @@ static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0));
 fn hash(text: &str) -> u64 {
     let bytes = text.as_bytes();
     let mut state = *SEED ^ bytes.len() as u64;
-    let mut words = bytes.chunks_exact(8);
-    for word in &mut words {
-        let mut whole = [0; 8];
-        whole.copy_from_slice(word);
-        state = fold(state ^ u64::from_le_bytes(whole));
+    let (words, rest) = bytes.as_chunks::<8>();
+    for word in words {
+        state = fold(state ^ u64::from_le_bytes(*word));
     }
-    let rest = words.remainder();
     let rest = rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
     fold(state ^ rest)
 }

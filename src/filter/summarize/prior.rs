@@ -43,7 +43,7 @@ impl Prior {
         let mut first_person = false;
         let mut dated = false;
         for word in words(text) {
-            dated = dated || word.chars().all(char::is_numeric) || TIMES.has(word);
+            dated = dated || is_number(word) || TIMES.has(word);
             first_person = first_person || FIRST_PERSON.has(word);
             if dated && first_person {
                 break;
@@ -112,6 +112,14 @@ impl Prior {
     }
 }
 
+/// Whether a word has numerals alone.
+fn is_number(word: &str) -> bool {
+    match word.as_bytes().first() {
+        Some(first) if first.is_ascii() && !first.is_ascii_digit() => false,
+        _ => word.chars().all(char::is_numeric),
+    }
+}
+
 /// Words of what was done.
 static DONE: Words = Words::of(&[
     "was", "were", "went", "got", "had", "did", "made", "took", "saw", "met", "bought", "started", "joined",
@@ -150,25 +158,36 @@ impl Words {
     }
 }
 
+/// Which bytes are part of a word: ASCII letters, digits and underscores. Of other characters it is looked up.
+static IN_WORDS: [bool; 256] = {
+    let mut known = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        known[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    known
+};
+
 /// Whole words: what lies between characters that are no letters, digits or underscores.
 fn words(text: &str) -> impl Iterator<Item = &str> {
+    let bytes = text.as_bytes();
     let mut at = 0;
-    // Of a character: whether it is part of a word, and its length.
-    let look = move |at: usize| match text.as_bytes().get(at) {
-        Some(byte) if byte.is_ascii() => Some((byte.is_ascii_alphanumeric() || *byte == b'_', 1)),
-        _ => text[at..]
-            .chars()
-            .next()
-            .map(|c| (c.is_alphanumeric(), c.len_utf8())),
+    // Where a stretch of characters that are part of words, or are not, ends.
+    let end = move |mut at: usize, inside: bool| {
+        loop {
+            while at < bytes.len() && bytes[at] < 128 && IN_WORDS[usize::from(bytes[at])] == inside {
+                at += 1;
+            }
+            match text[at..].chars().next() {
+                Some(c) if !c.is_ascii() && c.is_alphanumeric() == inside => at += c.len_utf8(),
+                _ => return at,
+            }
+        }
     };
     std::iter::from_fn(move || {
-        while let Some((false, length)) = look(at) {
-            at += length;
-        }
-        let start = at;
-        while let Some((true, length)) = look(at) {
-            at += length;
-        }
+        let start = end(at, false);
+        at = end(start, true);
         (start < at).then(|| &text[start..at])
     })
 }
@@ -183,7 +202,13 @@ fn has_name(text: &str) -> bool {
                 && four[2].is_ascii_uppercase()
                 && four[3].is_ascii_lowercase()
         };
-        return text.as_bytes().windows(4).any(is_name);
+        let mut spaces = memchr::memchr_iter(b' ', text.as_bytes());
+        return spaces.any(|space| {
+            let four = space
+                .checked_sub(1)
+                .and_then(|start| text.as_bytes().get(start..start + 4));
+            four.is_some_and(is_name)
+        });
     }
     let mut last = ['\0'; 3];
     for c in text.chars() {

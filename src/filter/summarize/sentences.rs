@@ -18,8 +18,11 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
 pub(in crate::filter) fn ranges(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut offset = 0;
-    for line in text.split(['\n', '\r']) {
-        let mut add = |start: usize, end: usize| {
+    loop {
+        let rest = &text[offset..];
+        let length = memchr::memchr2(b'\n', b'\r', rest.as_bytes()).unwrap_or(rest.len());
+        let line = &rest[..length];
+        let add = |start: usize, end: usize| {
             let piece = &line[start..end];
             let start = offset + start + (piece.len() - piece.trim_start().len());
             let length = piece.trim().len();
@@ -27,27 +30,56 @@ pub(in crate::filter) fn ranges(text: &str) -> Vec<Range<usize>> {
                 found.push(start..start + length);
             }
         };
-        let mut start = 0;
-        let mut ending = false;
-        for (at, c) in line.char_indices() {
-            if ending && c.is_whitespace() && !is_inside(line[start..at].trim_start(), start == 0) {
-                add(start, at);
-                start = at;
-            }
-            ending = match c {
-                '.' | '!' | '?' => true,
-                '"' | '\'' | ')' | ']' | '}' | '\u{201d}' | '\u{2019}' | '\u{bb}' | '*' | '`' => ending,
-                _ => false,
-            };
-            if matches!(c, '\u{3002}' | '\u{ff01}' | '\u{ff1f}') {
-                add(start, at + c.len_utf8());
-                start = at + c.len_utf8();
-            }
+        match line.is_ascii() {
+            true => in_ascii(line, add),
+            false => in_line(line, add),
         }
-        add(start, line.len());
-        offset += line.len() + 1;
+        if length == rest.len() {
+            return found;
+        }
+        offset += length + 1;
     }
-    found
+}
+
+/// The sentences of a line.
+fn in_line(line: &str, mut add: impl FnMut(usize, usize)) {
+    let mut start = 0;
+    let mut ending = false;
+    for (at, c) in line.char_indices() {
+        if ending && c.is_whitespace() && !is_inside(line[start..at].trim_start(), start == 0) {
+            add(start, at);
+            start = at;
+        }
+        ending = match c {
+            '.' | '!' | '?' => true,
+            '"' | '\'' | ')' | ']' | '}' | '\u{201d}' | '\u{2019}' | '\u{bb}' | '*' | '`' => ending,
+            _ => false,
+        };
+        if matches!(c, '\u{3002}' | '\u{ff01}' | '\u{ff1f}') {
+            add(start, at + c.len_utf8());
+            start = at + c.len_utf8();
+        }
+    }
+    add(start, line.len());
+}
+
+/// The same of a line that is ASCII, as most are: only what a sentence may end with is looked at.
+fn in_ascii(line: &str, mut add: impl FnMut(usize, usize)) {
+    let bytes = line.as_bytes();
+    let closes = |byte: &u8| b".!?\"')]}*`".contains(byte);
+    let (mut start, mut at) = (0, 0);
+    while let Some(found) = memchr::memchr3(b'.', b'!', b'?', &bytes[at..]) {
+        at += found;
+        at += bytes[at..].iter().take_while(|byte| closes(byte)).count();
+        let ends = bytes
+            .get(at)
+            .is_some_and(|byte| char::from(*byte).is_whitespace());
+        if ends && !is_inside(line[start..at].trim_start(), start == 0) {
+            add(start, at);
+            start = at;
+        }
+    }
+    add(start, line.len());
 }
 
 /// Whether the full stop at the end of this beginning of a sentence ends none.
@@ -66,4 +98,23 @@ fn is_inside(beginning: &str, of_line: bool) -> bool {
     let mut letters = last.chars();
     let initial = letters.next().is_some_and(|c| c.is_uppercase() && c != 'I') && letters.next().is_none();
     initial || ABBREVIATIONS.iter().any(|known| known.eq_ignore_ascii_case(last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn lines_of_ascii_have_the_sentences_of_any_line(
+            pieces in prop::collection::vec(prop::sample::select(&["a", "Mr", "12", ".", "!", "?", ")", "\"", "*", " ", "  ", "\t", "e.g.", "\u{b}"][..]), 0..20),
+        ) {
+            let line = pieces.concat();
+            let (mut one, mut other) = (Vec::new(), Vec::new());
+            in_ascii(&line, |start, end| one.push(start..end));
+            in_line(&line, |start, end| other.push(start..end));
+            prop_assert_eq!(one, other, "{:?}", line);
+        }
+    }
 }
