@@ -1,6 +1,6 @@
 //! Files that belong together: those of a session, and those that all sessions of a home share.
 
-use super::files::{Directories, Files, matching};
+use super::files::{Directories, Files, Transcript, matching};
 use super::opencode;
 use super::places::{Home, is_absent, reason};
 use super::sidecars::{Found, orphans};
@@ -36,7 +36,7 @@ pub struct Bundles {
     /// Sorted by id, what is shared first.
     pub bundles: Vec<Bundle>,
     /// Databases with sessions.
-    pub databases: Vec<PathBuf>,
+    pub databases: Vec<Transcript>,
     /// What cannot be read, and why.
     pub problems: Vec<(PathBuf, String)>,
 }
@@ -75,7 +75,7 @@ impl Home {
         };
         for transcript in &transcripts {
             if transcript.kind == Kind::Database {
-                databases.push(transcript.path.clone());
+                databases.push(transcript.clone());
                 continue;
             }
             let name = transcript.path.file_name().unwrap_or_default().to_string_lossy();

@@ -70,7 +70,7 @@ pub fn opencode() -> (Env, Connection) {
     (env, database)
 }
 
-/// Sets the times of files to some before the tests.
+/// Sets the times of files to some before the tests, and waits until a change has another time.
 pub fn settle(env: &Env) {
     for file in std::fs::read_dir(path(env).parent().unwrap()).unwrap() {
         let file = std::fs::File::options()
@@ -80,6 +80,7 @@ pub fn settle(env: &Env) {
         file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_160_100))
             .unwrap();
     }
+    std::thread::sleep(Duration::from_millis(3100));
 }
 
 /// Puts a program in the place of the plugin.

@@ -186,27 +186,21 @@ pub fn sessions<'c>(
 
 /// Size and times of a file.
 fn facts(file: &Transcript) -> Option<Facts> {
-    let facts = Facts::about(&std::fs::metadata(&file.path).ok()?);
-    Some(match file.kind {
-        Kind::Database => opened(facts),
-        _ => facts,
-    })
+    Some(Facts::about(&std::fs::metadata(&file.path).ok()?))
 }
 
-/// SQLite sets the owner of files that it only reads, if the user may do that.
-fn opened(facts: Facts) -> Facts {
-    Facts {
-        changed: facts.modified,
-        ..facts
-    }
-}
-
-/// The log next to a database, in which its newest messages are.
+/// The log next to a database, in which its newest messages are. SQLite sets the owner of a log that it only reads, if the
+/// user may do that, so that the second time says nothing.
 fn log(file: &Transcript) -> Option<Facts> {
     let mut path = file.path.as_os_str().to_os_string();
     path.push("-wal");
     let about = std::fs::metadata(path).ok()?;
-    (about.len() > 0).then(|| opened(Facts::about(&about)))
+    let facts = Facts::about(&about);
+    let log = Facts {
+        changed: facts.modified,
+        ..facts
+    };
+    (log.size > 0).then_some(log)
 }
 
 /// The name of a file in the cache: with another log, a database is another one.

@@ -208,6 +208,10 @@ fn run(path: &Path, options: &[OsString], line: &mut dyn FnMut(Vec<u8>) -> bool)
         let error = Error::new(Kind::Unavailable, format!("convo-{PLUGIN} failed: {why}"));
         named(error, &path_name(path))
     };
+    let broken = |error| {
+        let error = Error::io(format!("cannot run convo-{PLUGIN}"), error).kind(Kind::InputOutput);
+        named(error, &path_name(path))
+    };
     let mut child = Command::new(program)
         .args(options)
         .arg("--")
@@ -216,7 +220,7 @@ fn run(path: &Path, options: &[OsString], line: &mut dyn FnMut(Vec<u8>) -> bool)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| failed(error.to_string()))?;
+        .map_err(broken)?;
     let messages = child.stderr.take().map(|mut stderr| {
         std::thread::spawn(move || {
             let mut text = Vec::new();
@@ -234,14 +238,14 @@ fn run(path: &Path, options: &[OsString], line: &mut dyn FnMut(Vec<u8>) -> bool)
                 Ok(0) => break,
                 Ok(_) => is_wanted = line(own),
                 Err(error) => {
-                    read = Err(failed(error.to_string()));
+                    read = Err(broken(error));
                     break;
                 }
             }
         }
         // With its reader the plugin ends.
     }
-    let ended = child.wait().map_err(|error| failed(error.to_string()))?;
+    let ended = child.wait().map_err(broken)?;
     read?;
     let messages = messages
         .and_then(|messages| messages.join().ok())

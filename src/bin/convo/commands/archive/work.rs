@@ -77,12 +77,7 @@ pub fn all(
         let is_whole = found.problems.is_empty();
         let mut rows = BTreeMap::new();
         let mut has_rows = true;
-        for database in home
-            .files()
-            .transcripts
-            .iter()
-            .filter(|file| homes::is_database(file))
-        {
+        for database in &found.databases {
             if !database::is_supported() {
                 has_rows = false;
                 unread.push((program, homes::DATABASE.to_string()));
