@@ -8,6 +8,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
 
 /// Longest id in bytes.
 pub const LONGEST: usize = 128;
@@ -239,11 +240,14 @@ pub fn hash(id: &str) -> NonZeroU64 {
     NonZeroU64::new(hasher.finish()).unwrap_or(NonZeroU64::MIN)
 }
 
+/// Random bytes that are asked for at once: as many as the system gives without interruption.
+const AHEAD: usize = 256;
+
 /// Where new ids come from: chance, or a seed that makes them the same on every run.
 #[derive(Debug)]
 pub enum Chance {
-    /// The system's randomness.
-    System,
+    /// The system's randomness, and what was asked for ahead.
+    System(RwLock<Vec<u8>>),
     /// `CONVO_SEED`, and how many ids were made.
     Seed(String, AtomicU64),
 }
@@ -251,7 +255,10 @@ pub enum Chance {
 impl Chance {
     /// From the value of `CONVO_SEED`.
     pub fn new(seed: Option<String>) -> Chance {
-        seed.map_or(Chance::System, |seed| Chance::Seed(seed, AtomicU64::new(0)))
+        match seed {
+            Some(seed) => Chance::Seed(seed, AtomicU64::new(0)),
+            None => Chance::System(RwLock::default()),
+        }
     }
 
     /// The last id was not used: with a seed the next one takes its place, as if it had never been made.
@@ -265,7 +272,7 @@ impl Chance {
     pub fn made(&self) -> u64 {
         match self {
             Chance::Seed(_, made) => made.load(Ordering::Relaxed),
-            Chance::System => 0,
+            Chance::System(_) => 0,
         }
     }
 
@@ -279,11 +286,19 @@ impl Chance {
     /// Sixteen hex digits. `what` is asked for with a seed only, and tells one run of a program from the next.
     pub fn digits(&self, what: impl FnOnce() -> String) -> Result<String> {
         match self {
-            Chance::System => {
-                let bits = getrandom::u64().map_err(|e| {
-                    Error::new(Kind::InputOutput, format!("no random numbers for an id: {e}"))
-                })?;
-                Ok(format!("{bits:016x}"))
+            Chance::System(ahead) => {
+                let mut ahead = ahead.write().unwrap_or_else(PoisonError::into_inner);
+                if ahead.is_empty() {
+                    let mut bytes = [0; AHEAD];
+                    getrandom::fill(&mut bytes).map_err(|e| {
+                        Error::new(Kind::InputOutput, format!("no random numbers for an id: {e}"))
+                    })?;
+                    ahead.extend_from_slice(&bytes);
+                }
+                let rest = ahead.len() - size_of::<Short>();
+                let digits = hex(&ahead[rest..]);
+                ahead.truncate(rest);
+                Ok(digits)
             }
             Chance::Seed(seed, made) => {
                 let nth = made.fetch_add(1, Ordering::Relaxed);
@@ -359,6 +374,14 @@ mod tests {
         ] {
             assert_eq!(derived_digest(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn random_ids_differ() {
+        let chance = Chance::new(None);
+        let ids: Vec<String> = (0..1000).map(|_| chance.digits(String::new).unwrap()).collect();
+        assert!(ids.iter().all(|id| id.len() == 16));
+        assert_eq!(ids.iter().collect::<std::collections::HashSet<_>>().len(), 1000);
     }
 
     #[test]

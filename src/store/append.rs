@@ -6,7 +6,6 @@ use super::mark::Mark;
 use super::tail::Tail;
 use super::{Store, atomic, log_name, no_session};
 use crate::error::{Error, Kind, Result};
-use crate::model::record::Record;
 use rustix::fs::OFlags;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -64,9 +63,10 @@ impl<'s> Appender<'s> {
         self.pending.push(line)
     }
 
-    /// Adds a line that was read already, without its ending.
-    pub fn push_record(&mut self, record: &Record<'_>) {
-        self.pending.push_record(record);
+    /// Makes these lines durable, after those that wait, as [`Appender::flush`] does. After an error they wait.
+    pub fn flush_lines(&mut self, lines: Pending) -> Result<u64> {
+        self.pending.extend(lines);
+        self.flush()
     }
 
     /// Number of bytes that wait for a flush.

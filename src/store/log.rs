@@ -3,7 +3,9 @@
 use crate::error::{Error, Kind, Place, Result};
 use crate::model::json;
 use crate::model::record::{Kind as Line, Record};
+use memchr::memmem::Finder;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// The eight digits that stand for "the line before" at the start of a log.
 pub const START: Digits = *b"00000000";
@@ -12,6 +14,9 @@ pub const START: Digits = *b"00000000";
 pub type Digits = [u8; 8];
 
 const MEMBER: &[u8; 9] = b",\"_crc\":\"";
+
+/// Finds the name of the member; made once, since a session has many lines.
+static CHECKSUM: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\"_crc\""));
 
 /// Length of `,"_crc":"xxxxxxxx"}`.
 pub(super) const SEAL: usize = 19;
@@ -83,7 +88,7 @@ pub fn strip(line: &[u8]) -> Cow<'_, [u8]> {
 /// A line as it enters a store: without its checksum, and without any other member of that name.
 pub fn bare(line: &[u8]) -> Cow<'_, [u8]> {
     let line = strip(line);
-    if memchr::memmem::find(&line, b"\"_crc\"").is_none() || json::member(&line, "_crc").is_none() {
+    if CHECKSUM.find(&line).is_none() || json::member(&line, "_crc").is_none() {
         return line;
     }
     json::with_members(&line, &[("_crc", None)]).map_or(line, Cow::Owned)
@@ -279,6 +284,20 @@ impl Pending {
         });
     }
 
+    /// Adds the lines of another one behind its own.
+    pub fn extend(&mut self, other: Pending) {
+        if self.is_empty() {
+            *self = other;
+            return;
+        }
+        let before = self.size();
+        self.bytes.extend_from_slice(&other.bytes[1..]);
+        self.lines.extend(other.lines.iter().map(|piece| Piece {
+            end: piece.end + before,
+            ..*piece
+        }));
+    }
+
     /// Adds a line for a file outside a store: without its checksum.
     pub fn push_bare(&mut self, line: &[u8]) {
         self.bytes
@@ -371,6 +390,20 @@ pub(super) mod tests {
             verdicts(&log),
             [Verdict::Sealed, Verdict::Unchecked, Verdict::Sealed]
         );
+    }
+
+    #[test]
+    fn lines_behind_lines_have_the_same_checksums() {
+        let lines = [r#"{"role":"user"}"#, "# by hand", r#"{"role":"tool","_crc":1}"#];
+        let mut pending = Pending::default();
+        for some in [&lines[..2], &lines[2..], &lines[..1]] {
+            let mut more = Pending::default();
+            some.iter().for_each(|line| more.push(line.as_bytes()).unwrap());
+            pending.extend(more);
+        }
+        pending.close(&mut Chain::default());
+        assert_eq!(pending.bytes(false), stored(&[&lines[..], &lines[..1]].concat()));
+        assert_eq!((pending.len(), pending.size()), (4, pending.bytes(false).len()));
     }
 
     #[test]

@@ -80,6 +80,33 @@ fn a_stream_is_stored_as_it_is_and_acknowledged() {
 }
 
 #[test]
+fn groups_of_a_long_stream_are_stored_in_order() {
+    let env = Env::with_chat();
+    let message = |nth: usize| {
+        let text = "x".repeat(nth * 7919 % 60_000);
+        format!("{{ \"role\": \"user\",\t\"content\": \"{nth} {text}\" }}\r\n")
+    };
+    let stream: Vec<String> = (0..400).map(message).collect();
+    assert!(stream.concat().len() > 10 << 20, "several groups");
+    let run = env
+        .pipe(&["append", "trip", "--stream", "--ack"], stream.concat())
+        .status(0)
+        .says("acknowledged 400");
+    let log = env.run(&["cat", "trip"]).fine();
+    let lines: Vec<&str> = log.out().lines().skip(8).collect();
+    assert_eq!(lines.len(), 400);
+    for ((line, sent), id) in lines.iter().zip(&stream).zip(run.out().lines()) {
+        let sent = sent.trim_end().trim_end_matches('}');
+        let added = line.strip_prefix(sent).expect("its own bytes come first");
+        assert!(
+            added.starts_with(&format!(",\"id\":\"{id}\",\"timestamp\":")),
+            "{added}"
+        );
+    }
+    env.run(&["fsck"]).status(0).says("no problems");
+}
+
+#[test]
 fn a_stream_may_be_any_format_and_its_session_lines_stay_out() {
     let env = Env::with_chat();
     env.pipe(&["append", "trip", "--stream"], OPENAI)

@@ -47,6 +47,25 @@ impl ObjectBuilder {
     }
 }
 
+/// An object, which was read already and has members, with others added at its end that it does not have; its own bytes are unchanged.
+/// None when the bytes do not end as an object.
+pub fn with_added(object: &[u8], members: &[(&str, Option<&[u8]>)]) -> Option<Vec<u8>> {
+    let open = object.trim_ascii_end().strip_suffix(b"}")?;
+    let more = members
+        .iter()
+        .map(|(name, value)| name.len() + value.map_or(0, <[u8]>::len) + 4);
+    let mut built = ObjectBuilder {
+        out: Vec::with_capacity(object.len() + more.sum::<usize>()),
+    };
+    built.out.extend_from_slice(open);
+    for (name, value) in members {
+        if let Some(value) = value {
+            built.raw(name, value);
+        }
+    }
+    Some(built.finish())
+}
+
 /// An object with some members replaced (in place) or added (at the end); everything else as it was. `changes`
 /// with no value take the member out.
 pub fn with_members(object: &[u8], changes: &[(&str, Option<&[u8]>)]) -> Result<Vec<u8>, Fault> {

@@ -7,7 +7,7 @@ mod members;
 mod same;
 mod text;
 
-pub use build::{ObjectBuilder, compact, with_members};
+pub use build::{ObjectBuilder, compact, with_added, with_members};
 pub use members::{Elements, Member, Members, elements, member, member_text, members};
 pub use same::same;
 pub use text::{array, push_text, text, texts, unescape};
@@ -336,6 +336,17 @@ mod tests {
             compact(b"[ 1e-05, -2.5E-07 , -0 ]"),
             (b"[1e-05,-2.5E-07,-0]".to_vec(), 0)
         );
+    }
+
+    #[test]
+    fn members_are_added_behind_unchanged_bytes() {
+        let added = [("id", Some(&b"\"x\""[..])), ("no", None), ("n", Some(b"1"))];
+        let object = b" {\"a\" : [1, 2] ,\"b\":{} } \t";
+        assert_eq!(
+            String::from_utf8(with_added(object, &added).unwrap()).unwrap(),
+            " {\"a\" : [1, 2] ,\"b\":{} ,\"id\":\"x\",\"n\":1}"
+        );
+        assert_eq!(with_added(b"[1]", &added), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use convo::model::message::{Category, Role};
 use convo::model::record::Record;
 use convo::model::session::{Session, Traits};
 use convo::model::{chain, json, key};
-use convo::store::{Appender, Bounded, BoundedLine, Continued, Placed, Store, Successor};
+use convo::store::{Bounded, BoundedLine, Continued, Placed, Store, Successor};
 use convo::tokens::{Counter, Tokenizer, counter};
 use std::collections::HashSet;
 
@@ -332,75 +332,14 @@ impl<'c> Filling<'c> {
         }
     }
 
+    /// The sessions that took lines since this was last called, each with its number of lines.
+    pub fn placed(&mut self) -> Vec<(String, usize)> {
+        std::mem::take(&mut self.placed)
+    }
+
     fn note(&mut self, lines: usize) {
         if lines > 0 {
             self.placed.push((self.bounded.id().to_string(), lines));
-        }
-    }
-}
-
-/// Where a stream of lines goes: into one session, or into as many as it fills.
-pub enum Target<'c> {
-    /// One session, however long it becomes.
-    One(String, Appender<'c>),
-    /// The sessions of a chain, and what waits for them.
-    Chain(Box<Filling<'c>>, Vec<BoundedLine>),
-}
-
-impl<'c> Target<'c> {
-    /// Opens the session of this name, or the end of its chain when there is a limit.
-    pub fn open(context: &'c Context, name: &'c str, limit: Option<u64>) -> Result<Target<'c>> {
-        if let Some(limit) = limit {
-            return Ok(Target::Chain(
-                Box::new(Filling::open(context, name, limit)?),
-                Vec::new(),
-            ));
-        }
-        let store = context.store()?;
-        let id = store.resolve(name)?;
-        let appender = store.appender(&id)?;
-        Ok(Target::One(id, appender))
-    }
-
-    /// The session that is being filled.
-    pub fn id(&self) -> &str {
-        match self {
-            Target::One(id, _) => id,
-            Target::Chain(filling, _) => filling.id(),
-        }
-    }
-
-    /// Adds a record to what the next flush writes, or the line that was made of it.
-    pub fn push(&mut self, record: &Record<'_>, line: Option<&[u8]>) -> Result<()> {
-        match (self, line) {
-            (Target::One(_, appender), Some(line)) => appender.push(line),
-            (Target::One(_, appender), None) => {
-                appender.push_record(record);
-                Ok(())
-            }
-            (Target::Chain(_, waiting), line) => {
-                waiting.push((line.unwrap_or(record.body).to_vec(), record.message().is_some()));
-                Ok(())
-            }
-        }
-    }
-
-    /// Makes everything that was pushed durable; the sessions that it went to, each with its number of lines of `pushed`.
-    pub fn flush(&mut self, pushed: usize) -> Result<Vec<(String, usize)>> {
-        match self {
-            Target::One(id, appender) => appender.flush().map(|_| vec![(id.clone(), pushed)]),
-            Target::Chain(filling, waiting) => {
-                filling.append(&std::mem::take(waiting), false)?;
-                Ok(std::mem::take(&mut filling.placed))
-            }
-        }
-    }
-
-    /// Number of lines that are durable.
-    pub fn acknowledged(&self) -> u64 {
-        match self {
-            Target::One(_, appender) => appender.acknowledged(),
-            Target::Chain(filling, _) => filling.acknowledged(),
         }
     }
 }

@@ -20,6 +20,7 @@ pub mod retention;
 mod stamps;
 mod stored;
 mod stream;
+pub mod streaming;
 
 pub use request::Edit;
 pub use stamps::{Place, Stamps};

@@ -28,7 +28,7 @@ impl Context {
     pub fn derived(&self, prefix: &str, session: &Session, content: &str) -> Result<Stamp> {
         let id = match &self.chance {
             Chance::Seed(..) => self.new_id(prefix, || place(session, content))?,
-            Chance::System => format!(
+            Chance::System(_) => format!(
                 "{prefix}{}",
                 &key::sha256(place(session, content).as_bytes())[..16]
             ),

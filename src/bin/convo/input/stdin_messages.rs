@@ -18,13 +18,18 @@ use convo::tokens::{Tokenizer, counter};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Read};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
 
 /// Bytes read at once.
 const BLOCK: usize = 256 * 1024;
 
 /// Bytes that a group holds when more is waiting: few enough syncs to cost little beside the bytes.
 const GROUP: usize = 4 << 20;
+
+/// After so many bytes at once, more are expected within [`PAUSE`], which is less than a sync takes.
+const FAST: usize = 64 * 1024;
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// The text that was given as an operand, or else standard input without one last newline.
 pub fn text(given: Option<&String>, session: &Input, verb: &str) -> anyhow::Result<String> {
@@ -69,9 +74,26 @@ pub struct Incoming {
 
 enum Source {
     /// Whole lines as they come, read by a thread of its own.
-    Lines(Receiver<std::io::Result<Vec<u8>>>),
+    Lines(Blocks),
     /// A document that was read as a whole.
     Document(Converted),
+}
+
+struct Blocks {
+    receive: Receiver<std::io::Result<Vec<u8>>>,
+    /// Memory of blocks that are done with.
+    give_back: SyncSender<Vec<u8>>,
+}
+
+/// What is known of the lines that follow some lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// They belong to the same group.
+    Same,
+    /// The group is complete, and more lines are there.
+    More,
+    /// The group is complete, and no more lines are there yet, or ever.
+    None,
 }
 
 impl Incoming {
@@ -85,7 +107,7 @@ impl Incoming {
         if std::io::stdin().is_terminal() {
             return Err(Error::new(Kind::Usage, "no messages given: standard input is a terminal").into());
         }
-        let (head, whole) = first_line(&mut std::io::stdin().lock())?;
+        let (head, whole) = first_line()?;
         let is_blank = head.trim_ascii().is_empty();
         let format = match reading.from {
             Some(_) if whole && is_blank => Format::Native,
@@ -95,39 +117,9 @@ impl Incoming {
         };
         let source = if format.is_lines() {
             let (send, receive) = sync_channel(GROUP / BLOCK);
-            std::thread::spawn(move || {
-                let mut stdin = std::io::stdin().lock();
-                let mut rest = head;
-                let mut ended = whole;
-                // There is no newline before it: a long line is not looked through again with every block.
-                let mut searched = 0;
-                loop {
-                    let end = if ended {
-                        rest.len()
-                    } else {
-                        memchr::memrchr(b'\n', &rest[searched..]).map_or(0, |at| searched + at + 1)
-                    };
-                    if end > 0 {
-                        let behind = rest[end..].to_vec();
-                        rest.truncate(end);
-                        if send.send(Ok(std::mem::replace(&mut rest, behind))).is_err() {
-                            return;
-                        }
-                    }
-                    if ended {
-                        return;
-                    }
-                    searched = rest.len();
-                    match more(&mut stdin, &mut rest) {
-                        Ok(read) => ended = read == 0,
-                        Err(error) => {
-                            let _ = send.send(Err(error));
-                            return;
-                        }
-                    }
-                }
-            });
-            Source::Lines(receive)
+            let (give_back, used) = sync_channel(GROUP / BLOCK);
+            std::thread::spawn(move || read_lines(head, whole, &send, &used));
+            Source::Lines(Blocks { receive, give_back })
         } else {
             let mut bytes = head;
             std::io::stdin()
@@ -146,14 +138,14 @@ impl Incoming {
         })
     }
 
-    /// Hands out the lines of one group after another: messages, events and damaged lines. Session lines are
-    /// left out, since there is a session already.
+    /// Hands out lines: messages, events and damaged lines. Session lines are left out, since there is a session already. Lines up to
+    /// the end of a group are to be stored; unless more of them are there, before this reads on.
     pub fn each_group(
         &mut self,
         report: &mut Report,
-        mut each: impl FnMut(&[Record<'_>]) -> anyhow::Result<()>,
+        mut each: impl FnMut(&[Record<'_>], Next) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        match &mut self.source {
+        let blocks = match &mut self.source {
             Source::Document(document) => {
                 let mut lines: Vec<Vec<u8>> = Vec::new();
                 while let Some(record) = document.next(report)? {
@@ -165,48 +157,58 @@ impl Incoming {
                     return Err(stopped().into());
                 }
                 let place = Place { line: 1, offset: 1 };
-                each(
-                    &lines
-                        .iter()
-                        .map(|line| Record::parse(line, place))
-                        .collect::<Vec<_>>(),
-                )
+                let records = lines.iter().map(|line| Record::parse(line, place));
+                return each(&records.collect::<Vec<_>>(), Next::None);
             }
-            Source::Lines(receive) => {
-                while let Ok(block) = receive.recv() {
-                    let mut group = block.map_err(|error| Error::io("cannot read", error))?;
-                    // What has come meanwhile goes along.
-                    while group.len() < GROUP {
-                        let Ok(block) = receive.try_recv() else { break };
-                        group.extend_from_slice(&block.map_err(|error| Error::io("cannot read", error))?);
-                    }
-                    let mut lines = Vec::new();
-                    let mut stop = None;
-                    let all = split(&group, &mut self.place);
-                    for (full, place) in &all {
-                        let record = Record::parse(full, *place);
-                        if let Err(error) = native::check(&record, report) {
-                            stop = Some(named(error, "-"));
-                        } else if self.strict && report.is_damaged() {
-                            stop = Some(stopped());
-                        }
-                        if stop.is_some() {
-                            break;
-                        }
-                        if self.left_out.admits(&record, self.events) {
-                            lines.push(record);
-                        }
-                    }
-                    if !lines.is_empty() {
-                        each(&lines)?;
-                    }
-                    if let Some(error) = stop {
-                        return Err(error.into());
-                    }
+            Source::Lines(blocks) => blocks,
+        };
+        let mut size = 0;
+        let mut next = blocks.receive.recv().ok();
+        while let Some(block) = next {
+            let block = block.map_err(|error| Error::io("cannot read", error))?;
+            size += block.len();
+            let mut lines = Vec::new();
+            let mut stop = None;
+            let all = split(&block, &mut self.place);
+            for (full, place) in &all {
+                let record = Record::parse(full, *place);
+                if let Err(error) = native::check(&record, report) {
+                    stop = Some(named(error, "-"));
+                } else if self.strict && report.is_damaged() {
+                    stop = Some(stopped());
                 }
-                Ok(())
+                if stop.is_some() {
+                    break;
+                }
+                if self.left_out.admits(&record, self.events) {
+                    lines.push(record);
+                }
+            }
+            // What has come meanwhile goes along.
+            next = blocks
+                .receive
+                .recv_timeout(if size < FAST { Duration::ZERO } else { PAUSE })
+                .ok();
+            let then = match &next {
+                Some(Ok(_)) if stop.is_none() && size < GROUP => Next::Same,
+                Some(Ok(_)) if stop.is_none() => Next::More,
+                _ => Next::None,
+            };
+            each(&lines, then)?;
+            if let Some(error) = stop {
+                return Err(error.into());
+            }
+            if then != Next::Same {
+                size = 0;
+            }
+            drop(lines);
+            drop(all);
+            let _ = blocks.give_back.try_send(block);
+            if next.is_none() {
+                next = blocks.receive.recv().ok();
             }
         }
+        Ok(())
     }
 
     /// Tells of lines that were left out.
@@ -273,21 +275,51 @@ fn cuts_all(event: &Event<'_>) -> bool {
     matches!(event.action(), Action::Truncate(cut) if cut.before.is_none())
 }
 
-/// Reads once; interrupted reads are repeated.
-fn more(input: &mut impl Read, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
-    let length = bytes.len();
-    bytes.resize(length + BLOCK, 0);
+/// Reads standard input to its end, and sends what came as blocks of whole lines; `ended` when `rest` is all of it.
+fn read_lines(
+    mut rest: Vec<u8>,
+    mut ended: bool,
+    send: &SyncSender<std::io::Result<Vec<u8>>>,
+    used: &Receiver<Vec<u8>>,
+) {
+    // There is no newline before it: a long line is not looked through again with every block.
+    let mut searched = 0;
     loop {
-        match input.read(&mut bytes[length..]) {
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+        let end = if ended {
+            rest.len()
+        } else {
+            memchr::memrchr(b'\n', &rest[searched..]).map_or(0, |at| searched + at + 1)
+        };
+        if end > 0 {
+            let mut behind = used.try_recv().unwrap_or_default();
+            behind.clear();
+            behind.extend_from_slice(&rest[end..]);
+            rest.truncate(end);
+            if send.send(Ok(std::mem::replace(&mut rest, behind))).is_err() {
+                return;
+            }
+        }
+        if ended {
+            return;
+        }
+        searched = rest.len();
+        match more(&mut rest) {
+            Ok(read) => ended = read == 0,
             Err(error) => {
-                bytes.truncate(length);
-                return Err(error);
+                let _ = send.send(Err(error));
+                return;
             }
-            Ok(read) => {
-                bytes.truncate(length + read);
-                return Ok(read);
-            }
+        }
+    }
+}
+
+/// Reads standard input once; interrupted reads are repeated.
+fn more(bytes: &mut Vec<u8>) -> std::io::Result<usize> {
+    bytes.reserve(BLOCK);
+    loop {
+        match rustix::io::read(rustix::stdio::stdin(), rustix::buffer::spare_capacity(bytes)) {
+            Err(rustix::io::Errno::INTR) => {}
+            read => return Ok(read?),
         }
     }
 }
@@ -323,10 +355,10 @@ fn split<'g>(group: &'g [u8], at: &mut Place) -> Vec<(Cow<'g, [u8]>, Place)> {
 }
 
 /// Reads until there is a whole line that is not blank, or enough to tell the format, or no more.
-fn first_line(input: &mut impl Read) -> anyhow::Result<(Vec<u8>, bool)> {
+fn first_line() -> anyhow::Result<(Vec<u8>, bool)> {
     let mut head = Vec::new();
     loop {
-        let read = more(input, &mut head).map_err(|error| Error::io("cannot read", error))?;
+        let read = more(&mut head).map_err(|error| Error::io("cannot read", error))?;
         if read == 0 {
             return Ok((head, true));
         }
@@ -400,11 +432,13 @@ pub fn stamped(
     let time = time
         .filter(|_| message.timestamp().is_none())
         .map(|time| quoted(&time));
-    let mut changes: Vec<(&str, Option<&[u8]>)> = vec![("id", Some(&id))];
-    if let Some(time) = &time {
-        changes.push(("timestamp", Some(time)));
-    }
-    let made = json::with_members(record.body, &changes).ok();
+    let changes = [("id", Some(&id[..])), ("timestamp", time.as_deref())];
+    let changes = &changes[..1 + usize::from(time.is_some())];
+    let has_none = message.id.is_none() && (time.is_none() || message.timestamp.is_none());
+    let made = match has_none {
+        true => json::with_added(record.body, changes),
+        false => json::with_members(record.body, changes).ok(),
+    };
     Ok(match tokenizer {
         Some(tokenizer) => made.map(|line| counter::with_tokens(line, tokenizer)),
         None => made,

@@ -1,23 +1,23 @@
 //! `append`: one message, or all messages of standard input.
 
+mod stream;
+
 use super::Run;
 use crate::args::{EditArgs, Input, InputArgs, category, max_messages, memory, pair};
 use crate::context::{Context, named};
-use crate::edit::continuation::{self, Filling, Target};
+use crate::edit::continuation::{self, Filling};
 use crate::edit::processed;
 use crate::edit::retention;
 use crate::edit::{self, Edit, Stamps};
 use crate::input::Reading;
 use crate::input::stdin_messages::{self, Incoming};
-use crate::output::in_line;
 use crate::programs::counter_choice::kept;
 use crate::programs::hooks;
 use clap::Args;
 use convo::error::{Error, Kind, Place};
 use convo::filter::Plan;
-use convo::format::packed::write_object;
 use convo::format::report::Report;
-use convo::model::json::{self, ObjectBuilder};
+use convo::model::json::ObjectBuilder;
 use convo::model::message::Category;
 use convo::model::record::Record;
 use convo::model::session::Session;
@@ -127,6 +127,14 @@ pub struct Append {
     changing: EditArgs,
 }
 
+/// A session of the store to append to.
+struct Found {
+    id: String,
+    header: Vec<u8>,
+    /// Most messages before it is continued.
+    limit: Option<u64>,
+}
+
 /// The line with its count where the session keeps counts.
 fn counted(context: &Context, line: Vec<u8>, name: Option<&str>) -> Vec<u8> {
     match kept(context, name) {
@@ -197,9 +205,9 @@ impl Run for Append {
             return Err(error.hint("append an empty message with --allow-empty").into());
         }
         if let (true, Input::Name(name)) = (stored, &input)
-            && let Some(limit) = self.limit(context, name)?
+            && let Some(found) = self.found(context, name)?
         {
-            return self.one(context, name, &text, limit);
+            return self.one(context, name, &text, &found);
         }
         edit::run(context, &[input], edit, |session, stamps| {
             let line = self.message(&text, stamps)?;
@@ -210,11 +218,11 @@ impl Run for Append {
 }
 
 impl Append {
-    /// Most messages of the session of this name before it is continued, if any. None when the session is to be read, since it lets go
-    /// of what is old when something is added.
-    fn limit(&self, context: &Context, name: &str) -> anyhow::Result<Option<Option<u64>>> {
+    /// The session of this name. None when all of it has to be read, since it lets go of what is old when something is added.
+    fn found(&self, context: &Context, name: &str) -> anyhow::Result<Option<Found>> {
         let store = context.store()?;
-        let first = store.first_line(&store.resolve(name)?)?;
+        let id = store.resolve(name)?;
+        let first = store.first_line(&id)?;
         let remembers = retention::is_asked_for(&first);
         if self.retention.is_some() && !remembers {
             let error = Error::new(
@@ -226,7 +234,11 @@ impl Append {
                 .into());
         }
         if !remembers {
-            return Ok(Some(continuation::limit(context, self.max_messages, &first)));
+            return Ok(Some(Found {
+                limit: continuation::limit(context, self.max_messages, &first),
+                header: first,
+                id,
+            }));
         }
         match self.max_messages {
             None | Some(0) => Ok(None),
@@ -235,30 +247,28 @@ impl Append {
     }
 
     /// One message for a session of the store: nothing of the session is read.
-    fn one(&self, context: &Context, name: &str, text: &str, limit: Option<u64>) -> anyhow::Result<()> {
+    fn one(&self, context: &Context, name: &str, text: &str, found: &Found) -> anyhow::Result<()> {
         context.output.speak_json(self.changing.json);
         let store = context.store()?;
-        let made = |id: &str| -> convo::Result<Vec<u8>> {
+        let made = |id: &str, header: &[u8]| -> convo::Result<Vec<u8>> {
             // The log's length tells an append from the one before it.
             let what = || format!("{id}\n{}\n{text}", store.size(id).unwrap_or_default());
             let line = self.line(text, &context.new_id("msg_", what)?, Some(&context.clock.now()));
-            Ok(counted(
-                context,
-                line,
-                counter::name_in(&store.first_line(id)?).as_deref(),
-            ))
+            Ok(counted(context, line, counter::name_in(header).as_deref()))
         };
-        let (id, line) = match limit {
+        let (id, line) = match found.limit {
             None => {
-                let id = store.resolve(name)?;
-                let line = made(&id)?;
-                store.append(&id, &[&line]).map_err(|error| named(error, name))?;
-                (id, line)
+                let line = made(&found.id, &found.header)?;
+                store
+                    .append(&found.id, &[&line])
+                    .map_err(|error| named(error, name))?;
+                (found.id.clone(), line)
             }
             Some(limit) => {
                 let mut filling = Filling::open(context, name, limit)?;
                 loop {
-                    let line = [(made(filling.id())?, true)];
+                    let header = store.first_line(filling.id())?;
+                    let line = [(made(filling.id(), &header)?, true)];
                     if filling.append(&line, true).map_err(|error| named(error, name))? == 1 {
                         let [(line, _)] = line;
                         break (filling.id().to_string(), line);
@@ -337,58 +347,13 @@ impl Append {
         }
         let mut report = Report::default();
         if let (true, Input::Name(name)) = (stored, input)
-            && let Some(limit) = self.limit(context, name)?
+            && let Some(found) = self.found(context, name)?
         {
-            let store = context.store()?;
-            let mut target = Target::open(context, name, limit)?;
-            let id = target.id().to_string();
-            let size = store.size(&id)?;
-            let tokenizer = kept(context, counter::name_in(&store.first_line(&id)?).as_deref());
-            let mut incoming = Incoming::open(context, &self.reading, self.events, &mut report)?;
-            let done = incoming.each_group(&mut report, |group| {
-                let mut printed = String::new();
-                let mut lines: Vec<Vec<u8>> = Vec::new();
-                for record in group {
-                    let what = || format!("{id}\n{size}\n{}", String::from_utf8_lossy(record.body));
-                    let stamp = || Ok((context.new_id("msg_", what)?, Some(context.clock.now())));
-                    let line = stdin_messages::stamped(record, tokenizer, stamp)?;
-                    target.push(record, line.as_deref())?;
-                    let stored = line.as_deref().unwrap_or(record.body);
-                    if context.hooks().is_some() {
-                        lines.push(stored.to_vec());
-                    }
-                    if self.changing.json {
-                        let mut object = Vec::new();
-                        write_object(stored, &mut object)
-                            .map_err(|error| Error::io("cannot write", error))?;
-                        printed.push_str(&String::from_utf8_lossy(&object));
-                    } else if self.ack {
-                        let id = json::member(stored, "id").and_then(json::text);
-                        printed.push_str(&in_line(id.as_deref().unwrap_or("-")));
-                        printed.push('\n');
-                    }
-                }
-                let placed = target.flush(group.len()).map_err(|error| named(error, name))?;
-                // What is printed is stored.
-                if !printed.is_empty() {
-                    context.output.print_done(printed.trim_end_matches('\n'))?;
-                }
-                let mut lines = lines.iter().map(Vec::as_slice);
-                for (id, count) in placed {
-                    hooks::after(context, name, &id, lines.by_ref().take(count));
-                }
-                Ok(())
-            });
-            context.output.report("-", &mut report);
-            incoming.tell_left_out(context);
-            context
-                .output
-                .tell(name, &format!("acknowledged {}", target.acknowledged()));
-            return done;
+            return self.stream(context, name, &found);
         }
         let mut lines: Vec<Vec<u8>> = Vec::new();
         let mut incoming = Incoming::open(context, &self.reading, self.events, &mut report)?;
-        incoming.each_group(&mut report, |group| {
+        incoming.each_group(&mut report, |group, _| {
             lines.extend(group.iter().map(|record| record.body.to_vec()));
             Ok(())
         })?;
