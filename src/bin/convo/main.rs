@@ -22,7 +22,7 @@ mod terminal;
 mod writing;
 
 use args::Global;
-use clap::{ArgMatches, FromArgMatches};
+use clap::FromArgMatches;
 use commands::Verb;
 use context::Context;
 use convo::tokens::external::guarded;
@@ -52,6 +52,9 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
         .unwrap_or_default();
     // A verb in the first place is all that is built: the program starts on every line of a shell loop.
     if let Some(verb) = commands::find(first) {
+        if let Some(ready) = verb.plain(&arguments[2..]) {
+            return execute(verb, &Global::default(), ready, arguments);
+        }
         // The process ends with the verb: giving memory back piece by piece would cost a tenth of the start.
         let mut command = ManuallyDrop::new(verb.alone());
         return match command
@@ -60,7 +63,12 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
         {
             Ok(mut matches) => {
                 let global = Global::from_arg_matches_mut(&mut matches).unwrap_or_default();
-                execute(verb, &global, &mut matches, arguments)
+                execute(
+                    verb,
+                    &global,
+                    |context| (verb.run)(&mut matches, context),
+                    arguments,
+                )
             }
             Err(error) => Output::usage(&error, verb.name),
         };
@@ -82,7 +90,13 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
         Some((name, inner)) => match commands::find(name) {
             Some(verb) => {
                 let global = Global::from_arg_matches(&matches).unwrap_or_default();
-                execute(verb, &global, &mut inner.clone(), arguments)
+                let mut inner = inner.clone();
+                execute(
+                    verb,
+                    &global,
+                    |context| (verb.run)(&mut inner, context),
+                    arguments,
+                )
             }
             None => {
                 let rest: Vec<OsString> = inner
@@ -101,15 +115,20 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
     }
 }
 
-/// Runs a verb with the options of the whole program and its own.
-fn execute(verb: &Verb, global: &Global, own: &mut ArgMatches, arguments: &[OsString]) -> anyhow::Result<u8> {
+/// Runs a verb with the options of the whole program.
+fn execute(
+    verb: &Verb,
+    global: &Global,
+    run: impl FnOnce(&Context) -> anyhow::Result<()>,
+    arguments: &[OsString],
+) -> anyhow::Result<u8> {
     let context = Context::new(global)?;
     if global.verbose {
         for (old, new) in verb.renamed(arguments) {
             context.output.detail(&old, &format!("renamed to {new}"));
         }
     }
-    let done = guarded(|| (verb.run)(own, &context)).unwrap_or_else(|error| Err(error.into()));
+    let done = guarded(|| run(&context)).unwrap_or_else(|error| Err(error.into()));
     counter_program::end();
     match done {
         Ok(()) => Ok(context.output.status()),

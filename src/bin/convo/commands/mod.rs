@@ -77,12 +77,21 @@ pub struct Verb {
     pub group: Group,
     pub hidden: bool,
     build: fn(Command) -> Command,
+    plain: fn(&[OsString]) -> Option<Ready>,
     pub run: fn(&mut ArgMatches, &Context) -> anyhow::Result<()>,
 }
 
+/// A command whose arguments are read.
+pub type Ready = Box<dyn FnOnce(&Context) -> anyhow::Result<()>>;
+
 /// Arguments that can be executed.
-trait Run: Args + FromArgMatches {
+trait Run: Args + FromArgMatches + 'static {
     fn run(self, context: &Context) -> anyhow::Result<()>;
+
+    /// The arguments of a command line without options, exactly as the parser reads them; none for any other command line.
+    fn plain(_: &[OsString]) -> Option<Self> {
+        None
+    }
 }
 
 const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
@@ -91,6 +100,10 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
         group,
         hidden,
         build: T::augment_args,
+        plain: |given| {
+            let arguments = T::plain(given)?;
+            Some(Box::new(move |context| arguments.run(context)))
+        },
         // Taken out and not copied: a copy of all values would be a twentieth of the start.
         run: |matches, context| {
             let arguments = T::from_arg_matches_mut(matches).map_err(|error| {
@@ -186,6 +199,11 @@ impl Verb {
                 Some((format!("--{name}"), new))
             })
             .collect()
+    }
+
+    /// The command with the arguments that follow its name, if they need no parser: to build one costs more than a short command.
+    pub fn plain(&self, given: &[OsString]) -> Option<Ready> {
+        (self.plain)(given)
     }
 
     /// The clap command with the global options.

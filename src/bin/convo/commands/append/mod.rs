@@ -3,7 +3,7 @@
 mod stream;
 
 use super::Run;
-use crate::args::{EditArgs, Input, InputArgs, category, max_messages, memory, pair};
+use crate::args::{EditArgs, Input, InputArgs, category, max_messages, memory, pair, plain};
 use crate::context::{Context, named};
 use crate::edit::continuation::{self, Filling};
 use crate::edit::processed;
@@ -22,6 +22,7 @@ use convo::model::message::Category;
 use convo::model::record::Record;
 use convo::model::session::Session;
 use convo::tokens::counter;
+use std::ffi::OsString;
 
 /// Append messages to a session
 ///
@@ -31,7 +32,7 @@ use convo::tokens::counter;
 /// standard input and the only operand is the text.
 ///
 /// With -i, a missing file is created: as a native session if its name ends in .jsonl, otherwise in the --to format.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(before_long_help = "Examples:
   convo append chat 'Weather in Paris?'                    a user message
   make 2>&1 | convo append chat                            text from a pipe
@@ -144,6 +145,18 @@ fn counted(context: &Context, line: Vec<u8>, name: Option<&str>) -> Vec<u8> {
 }
 
 impl Run for Append {
+    fn plain(given: &[OsString]) -> Option<Append> {
+        let (operands, role) = plain(given, ["-r", "--role"])?;
+        let mut operands = operands.into_iter().map(str::to_string);
+        let append = Append {
+            input: operands.next(),
+            text: operands.next(),
+            role: role.unwrap_or("user").to_string(),
+            ..Append::default()
+        };
+        operands.next().is_none().then_some(append)
+    }
+
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         // With a format named and one operand the session is piped through, and the operand is the text.
         let piped = !self.stream && (self.reading.from.is_some() || self.changing.writing.to.is_some());
@@ -389,3 +402,6 @@ impl Append {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
