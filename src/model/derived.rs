@@ -1,33 +1,32 @@
-//! What a session without the long values of its messages has instead: the ids of messages that have none cannot be
-//! derived from its lines.
+//! Ids derived from full messages, for sessions whose messages were loaded without their long values.
 
 use super::key::{self, Derive, Short};
 
-/// What a session has of the long values of messages.
+/// How much of the messages' long values a session holds.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Detail {
-    /// Everything.
+    /// All of it.
     #[default]
     Whole,
-    /// Their digests, and the ids of messages that have none.
+    /// Digests of the values, and the derived ids of messages without an id.
     Digests(Box<DerivedIds>),
-    /// Nothing.
+    /// Nothing, only ids.
     Ids,
 }
 
-/// The id of the message in a line.
+/// The derived id of the message in one line.
 #[derive(Clone, Copy, Debug)]
 struct Derived {
     line: usize,
-    /// Of the SHA-256 of the message.
+    /// First bytes of the SHA-256 of the message.
     digest: Short,
-    /// How many of the same came before.
+    /// Number of identical messages before this one.
     ordinal: u64,
-    /// What the id shows.
+    /// First bytes of the digest that the id shows.
     id: Short,
 }
 
-/// The ids, in the order of the lines.
+/// Derived ids, in line order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DerivedIds {
     derive: Derive,
@@ -58,14 +57,15 @@ impl DerivedIds {
         };
         let ordinal = self.derive.count(derived.digest);
         if ordinal != derived.ordinal {
-            // Another id than in the other session. Which one cannot be derived without the message, and nothing names it.
+            // The ordinal differs, so the id does too. It cannot be derived without the message, and no event refers to
+            // it.
             let digest = key::digest([&derived.digest[..], &ordinal.to_le_bytes()]);
             derived.id.copy_from_slice(&digest[..8]);
         }
         self.ids.push(Derived { ordinal, ..derived });
     }
 
-    /// Takes note of a line ahead of all.
+    /// Shifts all entries by one line, for a line inserted at the start.
     pub fn shift(&mut self) {
         self.ids.iter_mut().for_each(|derived| derived.line += 1);
     }

@@ -1,9 +1,9 @@
-//! What happened to a session: the header and the events that move its view.
+//! Events: the header and the records that change a session's view.
 
 use super::json::{self, Dialect};
 use std::borrow::Cow;
 
-/// The version of the format that this program writes, and the highest that it reads.
+/// The format version that this program writes, and the highest that it reads.
 pub const VERSION: u64 = 1;
 
 /// An event line: its type and its bytes.
@@ -23,12 +23,12 @@ impl<'a> Event<'a> {
         json::text(self.kind).unwrap_or_default()
     }
 
-    /// Whether this line begins a session.
+    /// Whether this event is a session header.
     pub fn is_header(&self) -> bool {
         self.kind == br#""session""# || self.name() == "session"
     }
 
-    /// Whether the source of the session changed, and this event follows it.
+    /// Whether `convo migrate` wrote this event because the source of the session changed.
     pub fn is_update(&self) -> bool {
         json::member(self.raw, "by") == Some(br#""migrate""#)
             && matches!(self.name().as_ref(), "compact" | "meta" | "restore")
@@ -54,7 +54,7 @@ impl<'a> Event<'a> {
         action.unwrap_or(Action::Unknown)
     }
 
-    /// Of a gc: the ids of earlier ones whose lines it destroyed in the archive.
+    /// For a `gc` event: ids of earlier `gc` events whose archived lines it destroyed.
     pub fn destroyed(&self) -> Vec<String> {
         let ids = self.list("destroyed").unwrap_or_default().into_iter();
         ids.filter_map(json::text).map(Cow::into_owned).collect()
@@ -64,7 +64,7 @@ impl<'a> Event<'a> {
         json::member(self.raw, name).and_then(json::text)
     }
 
-    /// The elements of an array; none when it is something else, empty when it is absent.
+    /// The elements of an array: empty if absent, `None` if the member is not an array.
     fn list(&self, name: &str) -> Option<Vec<&'a [u8]>> {
         json::member(self.raw, name).map_or(Some(Vec::new()), |raw| json::elements(raw, Dialect::Strict))
     }
@@ -110,7 +110,7 @@ impl<'a> Event<'a> {
         })
     }
 
-    /// Attempts at something else than a summary are not known here.
+    /// Only attempts at a summary are known.
     fn attempt(&self) -> Option<Attempt<'a>> {
         if self.text("of")? != "summary" {
             return None;
@@ -156,59 +156,59 @@ fn pair(raw: &[u8]) -> Option<[Cow<'_, str>; 2]> {
 /// An event's meaning.
 #[derive(Debug)]
 pub enum Action<'a> {
-    /// Begins a session.
+    /// The header.
     Session,
     /// Changes members of the header.
     Meta(Meta<'a>),
-    /// A logical cut.
+    /// Hides earlier messages.
     Truncate(Truncate<'a>),
-    /// Drops, edits and inserts.
+    /// Drops, edits and inserts messages.
     Compact(Compact<'a>),
-    /// Text that stands for messages.
+    /// Text that replaces messages.
     Summary(Summary<'a>),
-    /// Takes another event back.
+    /// Undoes another event.
     Restore(Restore<'a>),
-    /// A summary that failed: no effect on the view.
+    /// A failed attempt at a summary; no effect on the view.
     Attempt(Attempt<'a>),
-    /// No effect on the view: carried along.
+    /// Unknown event; no effect on the view, preserved.
     Unknown,
 }
 
-/// `meta`: members of the header that were set and unset.
+/// `meta`: header members that are set and unset.
 #[derive(Debug)]
 pub struct Meta<'a> {
     /// Object of members to set.
     pub set: Option<&'a [u8]>,
-    /// Names of members to take away.
+    /// Names of members to remove.
     pub unset: Vec<Cow<'a, str>>,
 }
 
 impl Meta<'_> {
-    /// Members of the header that no event changes: what a session is called, how it is read, and what it continues.
+    /// Header members that no event can change.
     pub const FIXED: [&'static str; 4] = ["id", "type", "version", "continued_from"];
 }
 
-/// `truncate`: messages ahead of one leave the view.
+/// `truncate`: hides the messages before a given one.
 #[derive(Debug)]
 pub struct Truncate<'a> {
-    /// Id of the first message that stays; none: all so far leave.
+    /// Id of the first message to keep; `None` hides all messages so far.
     pub before: Option<Cow<'a, str>>,
-    /// Which message of that id is meant, from 1, when the id repeats; absent: the first.
+    /// Which of several messages with this id, counted from 1; absent: the first.
     pub nth: Option<u64>,
-    /// Whether messages of the category `system` stay.
+    /// Whether messages of category `system` are kept.
     pub keep_system: bool,
 }
 
 /// `compact`: what a compaction dropped, edited and inserted.
 #[derive(Debug)]
 pub struct Compact<'a> {
-    /// Messages, or ranges of them with both ends.
+    /// Messages, or inclusive ranges of messages.
     pub drop: Vec<Span<'a>>,
     /// Messages whose members are replaced.
     pub edit: Vec<Edit<'a>>,
-    /// Messages that were put in.
+    /// Inserted messages.
     pub insert: Vec<Insert<'a>>,
-    /// A summary that replaces the one before it; null: that one leaves, and none stands for it.
+    /// A summary that replaces the previous one; null removes the previous one without a replacement.
     pub summary: Option<Option<Standing<'a>>>,
 }
 
@@ -217,12 +217,12 @@ pub struct Compact<'a> {
 pub struct Target<'a> {
     /// The id.
     pub id: Cow<'a, str>,
-    /// Which message of that id is meant, from 1, when the id repeats; absent: the first.
+    /// Which of several messages with this id, counted from 1; absent: the first.
     pub nth: Option<u64>,
 }
 
 impl<'a> Target<'a> {
-    /// Out of members named `name` and `nth`.
+    /// Reads the members `name` and `nth`.
     fn read(raw: &'a [u8], name: &str) -> Option<Target<'a>> {
         Some(Target {
             id: json::member(raw, name).and_then(json::text)?,
@@ -235,17 +235,17 @@ fn number(raw: &[u8]) -> Option<u64> {
     std::str::from_utf8(raw).ok()?.parse().ok()
 }
 
-/// A message, or a range of messages with both ends, by id.
+/// A message, or an inclusive range of messages, by id.
 #[derive(Debug)]
 pub enum Span<'a> {
-    /// One: an id, or `[id, nth]`.
+    /// One message: an id, or `[id, nth]`.
     One(Target<'a>),
-    /// From the first to the last.
+    /// First and last message.
     Range([Cow<'a, str>; 2]),
 }
 
 impl<'a> Span<'a> {
-    /// Out of an element of `drop`.
+    /// Reads an element of `drop`.
     pub fn read(raw: &'a [u8]) -> Option<Span<'a>> {
         if let Some(id) = json::text(raw) {
             return Some(Span::One(Target { id, nth: None }));
@@ -268,14 +268,14 @@ impl<'a> Span<'a> {
 pub struct Edit<'a> {
     /// The message.
     pub of: Target<'a>,
-    /// Names of members that it loses.
+    /// Names of members to remove.
     pub unset: Vec<Cow<'a, str>>,
-    /// Members that it gets.
+    /// Members to set.
     pub set: Vec<(Cow<'a, str>, &'a [u8])>,
 }
 
 impl<'a> Edit<'a> {
-    /// Members that say what is edited, and are no member of the message.
+    /// Members that identify the edit and are not members of the message.
     pub const OWN: [&'static str; 3] = ["id", "nth", "unset"];
 
     fn read(raw: &'a [u8]) -> Option<Edit<'a>> {
@@ -294,10 +294,10 @@ impl<'a> Edit<'a> {
     }
 }
 
-/// A message that a compaction puts in.
+/// A message that a compaction inserts.
 #[derive(Debug)]
 pub struct Insert<'a> {
-    /// The message that it stands before; none: at the end.
+    /// The message that it is inserted before; `None`: at the end.
     pub before: Option<Target<'a>>,
     /// The message.
     pub message: &'a [u8],
@@ -312,10 +312,10 @@ impl<'a> Insert<'a> {
     }
 }
 
-/// A compaction's summary: what it stands for leaves by the compaction's own list.
+/// The summary of a compaction. The messages that it replaces are listed in the compaction's `drop`.
 #[derive(Debug)]
 pub struct Standing<'a> {
-    /// The message that it stands before; none: at the end.
+    /// The message that it is inserted before; `None`: at the end.
     pub before: Option<Target<'a>>,
     /// The text.
     pub content: Cow<'a, str>,
@@ -330,37 +330,38 @@ impl<'a> Standing<'a> {
     }
 }
 
-/// `summary`: text that stands for messages, and replaces the summary before it.
+/// `summary`: text that replaces a range of messages and the previous summary.
 #[derive(Debug)]
 pub struct Summary<'a> {
     /// The text.
     pub content: Cow<'a, str>,
-    /// First and last message that it stands for; absent when it stands for messages that are gone.
+    /// First and last message that it replaces; absent if those messages are already hidden.
     pub covers: Option<[Cow<'a, str>; 2]>,
-    /// Which messages of these ids are meant, from 1.
+    /// Which of several messages with these ids, counted from 1.
     pub nth: [u64; 2],
-    /// Without `covers`: whether it stands where its line stands; otherwise it stands behind the leading rules.
+    /// Without `covers`: whether the summary takes the position of its line; otherwise it follows the leading system
+    /// messages.
     pub here: bool,
 }
 
-/// `restore`: an event that counts as never written.
+/// `restore`: undoes an event.
 #[derive(Debug)]
 pub struct Restore<'a> {
-    /// Its id.
+    /// Id of the event.
     pub of: Cow<'a, str>,
 }
 
-/// `attempt`: a summary that was asked for and failed; see [`super::health`].
+/// `attempt`: a failed attempt at a summary; see [`super::health`].
 #[derive(Debug)]
 pub struct Attempt<'a> {
-    /// When.
+    /// Time of the attempt.
     pub at: Option<Cow<'a, str>>,
-    /// Failures in a row, this one included.
+    /// Consecutive failures, including this one.
     pub failures: u64,
-    /// Whether it was one too many.
+    /// Whether the retry limit was exceeded.
     pub degraded: bool,
-    /// When it is time to try again.
+    /// Earliest time of the next attempt.
     pub next_attempt_at: Option<Cow<'a, str>>,
-    /// Why it failed.
+    /// The error message.
     pub why: Option<Cow<'a, str>>,
 }

@@ -1,41 +1,41 @@
-//! What is known of the lines of a session that are not at hand; `outline.rs` says which those are.
+//! Information about the log lines that a partially loaded session omits; see `outline.rs`.
 
 use super::key::hash;
 
-/// What an excerpt knows of the lines from which it was made.
+/// Metadata of an excerpt, and of the log lines that it represents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excerpt {
-    /// Lines of the log that it stands for.
+    /// Number of log lines that the excerpt represents.
     pub lines: usize,
-    /// Bytes of the log that it stands for.
+    /// Number of log bytes that the excerpt represents.
     pub length: u64,
-    /// For each line at hand whether it has left the view.
+    /// For each loaded line: whether it is hidden from the view.
     pub gone: Vec<bool>,
-    /// The event of the summary that stands, and where: indexes of lines at hand.
+    /// The event of the active summary and its position, as indexes of loaded lines.
     pub standing: Option<(usize, Stands)>,
-    /// Hashes of all ids, in order.
+    /// Hashes of all ids in the log, sorted.
     pub ids: Vec<u64>,
 }
 
 impl Excerpt {
-    /// Number of lines at hand that come of it; those behind are the log's own.
+    /// Number of loaded lines that belong to the excerpt; later lines were read from the log itself.
     pub fn kept(&self) -> usize {
         self.gone.len()
     }
 
-    /// Whether a line that it stands for has this id.
+    /// Whether a line that the excerpt represents has this id.
     pub fn has(&self, id: &str) -> bool {
         self.ids.binary_search(&hash(id).get()).is_ok()
     }
 }
 
-/// Where a summary stands.
+/// Position of a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stands {
-    /// Behind this line.
+    /// After this line.
     Behind(usize),
-    /// Behind the leading rules.
+    /// After the leading system messages.
     First,
-    /// Ahead of this line, as a compaction put it.
+    /// Before this line, as placed by a compaction.
     Before(usize),
 }

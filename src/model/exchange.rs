@@ -1,50 +1,49 @@
-//! Atoms and exchanges: what may be cut where.
+//! Message groups (atoms) and exchanges: the positions at which a view may be cut.
 //!
-//! An atom is the smallest piece that may leave the view: a user message; a reply, which is one assistant
-//! message with all results of its tool calls; an open loop, which is everything since the last user message
-//! when reasoning is part of it. An exchange begins with a user message that does not directly follow another; until it
-//! is answered, with what happened ahead of it since the newest reply.
-//! System messages are neither: they stay where they are.
+//! An atom is the smallest unit that may be dropped: a user message; an assistant message with all results of its tool
+//! calls; or an open loop, which is everything since the last user message if it contains reasoning. An exchange starts
+//! with a user message that does not directly follow another one; while it is unanswered, it includes the context
+//! messages since the latest reply. System messages belong to neither and are kept.
 
 use super::message::{Category, Role};
 use super::session::{Session, Traits};
 use super::view::{Item, View};
 use std::collections::{HashMap, HashSet};
 
-/// One message of a view as far as cutting goes.
+/// The properties of a message that matter for cutting.
 #[derive(Clone, Debug)]
 struct Piece {
     traits: Traits,
-    /// Only calls and results have one.
+    /// Only present for tool calls and results.
     ids: Option<Box<Ids>>,
 }
 
-/// What binds calls and results.
+/// Ids that link tool calls and results.
 #[derive(Clone, Debug)]
 struct Ids {
-    /// Ids of the calls that it makes.
+    /// Ids of the message's tool calls.
     calls: Vec<String>,
-    /// Id of the call that it answers.
+    /// Id of the call that the message answers.
     answers: Option<String>,
 }
 
-/// Where a view may be cut.
+/// The positions at which a view may be cut.
 #[derive(Debug)]
 pub struct Cuts {
-    /// For each item: number of its atom; none for system messages.
+    /// For each item: number of its atom; `None` for system messages.
     atoms: Vec<Option<usize>>,
-    /// The same, an open loop in its replies.
+    /// The same, with open loops split into their replies.
     replies: Vec<Option<usize>>,
-    /// For each item: whether an exchange begins with it.
+    /// For each item: whether an exchange starts with it.
     begins: Vec<bool>,
-    /// For each item: whether it is a user's message or a summary, so that a view may begin with it.
+    /// For each item: whether a view may start with it, because it is a user message or a summary.
     opens: Vec<bool>,
-    /// For each item: the first item of any atom that a cut there would part, or the item itself.
+    /// For each item: the first item of any atom that a cut there would split, or the item itself.
     parted: Vec<usize>,
 }
 
 impl Cuts {
-    /// Looks at a view.
+    /// Computes the cut positions of a view.
     pub fn of(session: &Session, view: &View) -> Cuts {
         let pieces: Vec<Option<Piece>> = view.items.iter().map(|item| piece(session, item)).collect();
         let stays: Vec<bool> = view
@@ -66,7 +65,8 @@ impl Cuts {
                 continue;
             }
             opens[index] = piece.traits.role == Role::User;
-            // What merely happened is no turn: it neither begins an exchange nor keeps one from beginning.
+            // A context message is not a turn: it neither starts an exchange nor prevents the next message from
+            // starting one.
             if piece.traits.role == Role::User && piece.traits.category == Category::Context {
                 continue;
             }
@@ -78,7 +78,7 @@ impl Cuts {
         let is_context = |index: usize| traits(index).is_some_and(|it| it.category == Category::Context);
         let asks =
             |index: &usize| traits(*index).is_some_and(|it| it.role == Role::User) && !is_context(*index);
-        // A context message is within an exchange, unless there are no others.
+        // A context message does not start a view, unless there are only context messages.
         if (0..opens.len()).any(|index| asks(&index)) {
             (0..opens.len()).for_each(|index| opens[index] &= !is_context(index) || begins[index]);
         }
@@ -94,7 +94,7 @@ impl Cuts {
         }
     }
 
-    /// Number of exchanges; messages before the first beginning are one more, the oldest.
+    /// Number of exchanges; messages before the first exchange count as one more.
     pub fn exchanges(&self) -> usize {
         let leading = match self.begins.iter().position(|begins| *begins) {
             Some(first) => self.atoms[..first].iter().any(Option::is_some),
@@ -103,8 +103,8 @@ impl Cuts {
         self.begins.iter().filter(|begins| **begins).count() + usize::from(leading)
     }
 
-    /// Index of the item with which the `keep` newest exchanges begin; none when there are no more than that.
-    /// Where a result came so late that the cut would part it from its call, more exchanges are kept.
+    /// Index of the item that starts the `keep` newest exchanges; `None` if there are no more than that. Keeps more
+    /// exchanges where a late result would otherwise be separated from its call.
     pub fn last_exchanges(&self, keep: usize) -> Option<usize> {
         let beginnings: Vec<usize> = (0..self.begins.len())
             .filter(|index| self.begins[*index])
@@ -115,8 +115,8 @@ impl Cuts {
         self.atoms[..cut].iter().any(Option::is_some).then_some(cut)
     }
 
-    /// Index of the item with which at least the `keep` newest messages begin: the cut moves outward until no
-    /// atom is parted and the cut is before a user's message. None when everything is kept.
+    /// Index of the item that starts at least the `keep` newest messages: moves the cut back until it splits no atom
+    /// and precedes a user message. `None` if everything is kept.
     pub fn last_messages(&self, keep: usize) -> Option<usize> {
         let movable: Vec<usize> = (0..self.atoms.len())
             .filter(|index| self.atoms[*index].is_some())
@@ -125,7 +125,7 @@ impl Cuts {
         self.outward(*movable.get(nth)?)
     }
 
-    /// The cut at this item, moved outward to where it may be; none when nothing would be left to go.
+    /// Moves the cut back to an allowed position; `None` if nothing would be dropped.
     pub fn outward(&self, mut cut: usize) -> Option<usize> {
         loop {
             let parted = self.parted[cut];
@@ -141,18 +141,18 @@ impl Cuts {
         self.atoms[..cut].iter().any(Option::is_some).then_some(cut)
     }
 
-    /// Whether an exchange begins with this item.
+    /// Whether an exchange starts with this item.
     pub fn begins(&self, item: usize) -> bool {
         self.begins[item]
     }
 
-    /// Whether a cut ahead of this item parts no atom; at the end there is nothing to part.
+    /// Whether a cut before this item splits no atom; always true at the end.
     pub fn is_whole(&self, cut: usize) -> bool {
         self.parted.get(cut).is_none_or(|first| *first == cut)
     }
 
-    /// The items with which exchanges begin, oldest first; messages before the first beginning are an exchange of
-    /// their own. A beginning at which a cut would part an atom is none, so that such exchanges are one.
+    /// Start items of all exchanges, oldest first; messages before the first exchange form an exchange of their own.
+    /// Exchanges that share an atom count as one.
     pub fn exchange_starts(&self) -> Vec<usize> {
         let mut starts: Vec<usize> = (0..self.begins.len())
             .filter(|index| self.begins[*index] && self.is_whole(*index))
@@ -169,14 +169,14 @@ impl Cuts {
         self.atoms[item]
     }
 
-    /// The same where an open loop may be cut between its replies: such a cut stands before a reply with reasoning.
+    /// As [`Self::atom`], but an open loop may be cut before each of its replies that has reasoning.
     pub fn reply(&self, item: usize) -> Option<usize> {
         self.replies[item]
     }
 }
 
-/// What happened since the newest reply goes with the question that follows it: the model has seen neither, and whoever
-/// keeps the one must not lose the other.
+/// Makes the context messages since the latest reply part of the exchange that follows them: the model has seen
+/// neither, so both are kept or dropped together.
 fn lead_with_news(pieces: &[Option<Piece>], begins: &mut [bool]) {
     let said = |piece: &Option<Piece>| {
         piece
@@ -201,14 +201,14 @@ fn lead_with_news(pieces: &[Option<Piece>], begins: &mut [bool]) {
 
 /// See [`Cuts::parted`].
 fn parted(atoms: &[Option<usize>]) -> Vec<usize> {
-    // There are no more atoms than items.
+    // There are at most as many atoms as items.
     let mut first: Vec<usize> = vec![atoms.len(); atoms.len()];
     for (index, atom) in atoms.iter().enumerate() {
         if let Some(atom) = *atom {
             first[atom] = first[atom].min(index);
         }
     }
-    // From the end: what is kept behind a cut belongs to atoms that begin at the least of these.
+    // Scan from the end: the items after a cut belong to atoms that start at `least` or later.
     let mut least = atoms.len();
     let mut parted: Vec<usize> = (0..atoms.len())
         .rev()
@@ -228,7 +228,7 @@ fn is_system(piece: &Piece) -> bool {
 
 fn piece(session: &Session, item: &Item) -> Option<Piece> {
     let traits = item.traits(session)?;
-    // Only calls and results need a second look at the line.
+    // Parse the line again only for calls and results.
     let mut ids = None;
     if traits.calls || traits.role == Role::Tool {
         let message = item.message(session)?;
@@ -242,8 +242,8 @@ fn piece(session: &Session, item: &Item) -> Option<Piece> {
     Some(Piece { traits, ids })
 }
 
-/// Numbers the atoms. A result belongs to the nearest earlier call of its id that has no result yet, without an
-/// id to the message that called last; a result without any call is an atom of its own.
+/// Numbers the atoms. A result belongs to the nearest earlier call with its id that has no result yet; without an id,
+/// to the latest message with calls. A result without a call forms its own atom.
 fn number(pieces: &[Option<Piece>], stays: &[bool]) -> Vec<Option<usize>> {
     let mut atoms: Vec<Option<usize>> = vec![None; pieces.len()];
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -281,7 +281,7 @@ fn number(pieces: &[Option<Piece>], stays: &[bool]) -> Vec<Option<usize>> {
     atoms
 }
 
-/// The atoms, an open loop with reasoning as one.
+/// The atoms, with an open loop that has reasoning merged into one.
 fn closed(pieces: &[Option<Piece>], replies: &[Option<usize>]) -> Vec<Option<usize>> {
     let mut atoms = replies.to_vec();
     let last_user = pieces.iter().rposition(|piece| {
@@ -295,7 +295,7 @@ fn closed(pieces: &[Option<Piece>], replies: &[Option<usize>]) -> Vec<Option<usi
         .flatten()
         .any(|piece| piece.traits.reasoning);
     if reasons {
-        // One piece, and with it whatever it holds half of: a late result brings its call.
+        // Merge atoms that are partly in the loop: a late result includes its call.
         let joined: HashSet<usize> = atoms[since..].iter().flatten().copied().collect();
         if let Some(one) = joined.iter().min().copied() {
             for atom in atoms.iter_mut().flatten().filter(|atom| joined.contains(atom)) {
@@ -394,7 +394,8 @@ mod tests {
 
     #[test]
     fn late_results_of_a_repeated_id_are_not_parted() {
-        // Two calls with one id, both answered late: whichever result belongs to which, no cut may fall between.
+        // Two calls share an id and are both answered late; no cut may separate them, whichever result belongs to
+        // which.
         let cuts = cuts(&[USER, CALL, CALL, RESULT, RESULT, USER]);
         assert_eq!(cuts.atom(2), cuts.atom(3));
         assert_eq!(cuts.atom(1), cuts.atom(4));
@@ -403,7 +404,7 @@ mod tests {
     #[test]
     fn starts_of_exchanges_are_places_to_cut() {
         let here = cuts(&[RULES, REPLY, USER, CALL, USER, RESULT, USER, USER, REPLY]);
-        // The result came after the next question: both exchanges are one.
+        // The result follows the next question, so both exchanges count as one.
         assert_eq!(here.exchange_starts(), [1, 2, 6]);
         assert!(here.is_whole(2) && !here.is_whole(4) && here.is_whole(9));
         assert_eq!(cuts(&[RULES]).exchange_starts(), Vec::<usize>::new());

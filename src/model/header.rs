@@ -1,4 +1,4 @@
-//! The members of a session's header as `meta` events have left them.
+//! The members of a session's header after its `meta` events.
 
 use super::event::{Action, Event, Meta};
 use super::json::{self, Dialect};
@@ -6,16 +6,16 @@ use super::record::Record;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The value of a member of a header; none if it has no such member.
+/// The value of a header member, if present.
 pub fn member<'h>(header: &'h [(String, Vec<u8>)], name: &str) -> Option<&'h [u8]> {
     let found = header.iter().find(|(known, _)| known == name);
     found.map(|(_, raw)| raw.as_slice())
 }
 
-/// Members in order, and the place of each name.
+/// Members in order, with an index by name.
 #[derive(Default)]
 struct Members {
-    /// Without a value where a member was unset.
+    /// `None` where a member was unset.
     all: Vec<Option<(String, Vec<u8>)>>,
     places: HashMap<String, usize>,
 }
@@ -39,7 +39,7 @@ impl Members {
     }
 }
 
-/// Name and raw value of each member of a header line, in order, after these events.
+/// Name and raw value of each header member, in order, after these events.
 pub(super) fn of<'r>(line: &[u8], events: impl Iterator<Item = Record<'r>>) -> Vec<(String, Vec<u8>)> {
     let mut header = Members::default();
     for (name, value) in json::members(line, Dialect::Strict).unwrap_or_default() {

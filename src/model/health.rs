@@ -1,16 +1,16 @@
-//! How the summaries of a session fare: failures in a row, and when it is time to try again. It is derived from the log
-//! alone: an `attempt` event tells of a failure, whatever summary comes after it ends the row.
+//! The summarizer status of a session: consecutive failures and the time of the next attempt.
+//! It is derived from the log alone: `attempt` events record failures, and any later summary resets the count.
 //!
 //! | from | what happens | to |
 //! |---|---|---|
 //! | healthy, retry | failure n <= retry attempts | retry; next attempt after base * 2^(n-1) |
 //! | healthy, retry | failure n > retry attempts | degraded |
 //! | retry | success | healthy |
-//! | degraded | a turn is added, and the time of the next attempt has come | recovering |
+//! | degraded | a message is added and the next attempt is due | recovering |
 //! | recovering | success | healthy |
-//! | recovering | failure | degraded; n goes on growing |
+//! | recovering | failure | degraded; n keeps growing |
 //!
-//! (PenguiFlow's states.) Nothing here reads a clock: whoever asks says what time it is.
+//! These are the states of PenguiFlow. Nothing here reads a clock; callers pass the current time.
 
 use super::event::{Action, Attempt};
 use super::json::{self, ObjectBuilder};
@@ -20,25 +20,25 @@ use super::time;
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// How it stands.
+/// Summarizer status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum State {
-    /// The last summary succeeded, or none was tried.
+    /// The last summary succeeded, or none was attempted.
     #[default]
     Healthy,
-    /// It failed, and is tried again when its time has come.
+    /// The last attempt failed and is retried when the backoff has elapsed.
     Retry,
-    /// It failed too often.
+    /// The retry limit was exceeded.
     Degraded,
-    /// It failed too often, and the time of another attempt has come.
+    /// The retry limit was exceeded, and another attempt is due.
     Recovering,
 }
 
 impl State {
-    /// Every state.
+    /// All states.
     pub const ALL: [State; 4] = [State::Healthy, State::Retry, State::Degraded, State::Recovering];
 
-    /// The word for it.
+    /// Name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             State::Healthy => "healthy",
@@ -48,33 +48,33 @@ impl State {
         }
     }
 
-    /// The state of this name.
+    /// The state with this name.
     pub fn from_name(name: &str) -> Option<State> {
         State::ALL.into_iter().find(|state| state.name() == name)
     }
 }
 
-/// What is known of the attempts of a session.
+/// The failed attempts of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Health {
-    /// Failures since the last success.
+    /// Consecutive failures since the last success.
     pub failures: u64,
-    /// Whether the last of them was one too many.
+    /// Whether the retry limit was exceeded.
     pub degraded: bool,
-    /// When the last of them was, RFC 3339.
+    /// Time of the last failure, RFC 3339.
     pub failed_at: Option<String>,
-    /// When the next attempt is due, RFC 3339.
+    /// Earliest time of the next attempt, RFC 3339.
     pub next_attempt_at: Option<String>,
-    /// Why it failed, in the words of the event.
+    /// Error message of the last failure.
     pub why: Option<String>,
-    /// Whether a message of a user or of the model came after it.
+    /// Whether a user or assistant message follows the failure.
     pub turn_since: bool,
-    /// The line of the event.
+    /// Line of the `attempt` event.
     pub line: Option<usize>,
 }
 
 impl Health {
-    /// Derives it from the log: from its newest attempt, unless a summary came after that.
+    /// Derives the status from the latest attempt in the log, unless a summary follows it.
     pub fn of(session: &Session) -> Health {
         let mut health = Health::default();
         let mut taken_back: HashSet<String> = HashSet::new();
@@ -129,34 +129,34 @@ impl Health {
         }
     }
 
-    /// Whether the time of the next attempt has come; a time that cannot be read has.
+    /// Whether the next attempt is due; an unparsable time counts as due.
     pub fn is_due(&self, now: &str) -> bool {
         let next = self.next_attempt_at.as_deref();
         next.is_none_or(|next| time::is_before(now, next) != Some(true))
     }
 
-    /// Whether it failed so often that nothing is tried ahead of time.
+    /// Whether the session is degraded and the next attempt is not yet due.
     pub fn rests(&self, policy: &Policy, now: &str) -> bool {
         self.failures > 0 && self.failures >= policy.retry_attempts && !self.is_due(now)
     }
 }
 
-/// How long to wait after a failure.
+/// Retry policy for failed summaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// Failures in a row that are no more than a hitch.
+    /// Number of consecutive failures before the session is degraded.
     pub retry_attempts: u64,
-    /// How long to wait after the first failure; each further one doubles it.
+    /// Delay after the first failure; doubles with each further failure.
     pub base: Duration,
-    /// How long to wait once it is degraded; the first attempt is then due at once. None: go on doubling.
+    /// Delay between attempts while degraded; the first one is due at once. `None`: keep doubling.
     pub rest: Option<Duration>,
 }
 
-/// Longest wait: whatever it was that failed, a day later it is tried again.
+/// Maximum delay: after any failure, the next attempt is due within a day.
 const LONGEST: Duration = Duration::from_secs(86_400);
 
 impl Default for Policy {
-    /// PenguiFlow's retries, and no interval of its own for what is degraded.
+    /// PenguiFlow's defaults, without a separate interval for the degraded state.
     fn default() -> Policy {
         Policy {
             retry_attempts: 3,
@@ -167,7 +167,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// How it stands after another failure at this time.
+    /// The status after another failure at this time.
     pub fn failed(&self, before: &Health, now: &str, why: &str) -> Health {
         let failures = before.failures.saturating_add(1);
         let degraded = failures > self.retry_attempts;
@@ -187,12 +187,12 @@ impl Policy {
         }
     }
 
-    /// How long to wait after this many failures in a row: base * 2^(n-1), at most a day.
+    /// Delay after this many consecutive failures: base * 2^(n-1), at most a day.
     pub fn wait(&self, failures: u64) -> Duration {
         let doublings = u32::try_from(failures.saturating_sub(1)).unwrap_or(u32::MAX);
         let factor = 2_u32.checked_pow(doublings);
         let wait = factor.and_then(|factor| self.base.checked_mul(factor));
-        // What is set longer than that by hand is meant so.
+        // A longer base delay that the user configured applies as it is.
         let most = LONGEST.max(self.base);
         match wait {
             _ if self.base.is_zero() => Duration::ZERO,
@@ -203,7 +203,7 @@ impl Policy {
 }
 
 impl Health {
-    /// The `attempt` event that tells of the failure; `by` is who was to write the summary.
+    /// The `attempt` event that records the failure; `by` is the summarizer.
     pub fn event(&self, id: &str, at: &str, by: &str) -> Vec<u8> {
         let mut event = ObjectBuilder::default();
         event
@@ -229,7 +229,7 @@ impl Health {
     }
 }
 
-/// Whether a line tells of a failure alone: what it is in is no different for it.
+/// Whether a line is an `attempt` event, which does not change the content of a session.
 pub fn is_attempt(line: &[u8]) -> bool {
     json::member(line, "type").and_then(json::text).as_deref() == Some("attempt")
 }

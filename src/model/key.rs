@@ -1,5 +1,5 @@
-//! Ids: which are safe, how new ones are made, how one is derived for a message that has none, and how a key
-//! of another system becomes a file name.
+//! Ids: which are valid, how new ones are generated, how ids are derived for messages without one, and how keys of
+//! other systems become file names.
 
 use crate::error::{Error, Kind, Result};
 use sha2::{Digest, Sha256};
@@ -10,10 +10,10 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-/// Longest id in bytes.
+/// Maximum length of an id in bytes.
 pub const LONGEST: usize = 128;
 
-/// Whether this is an id as it stands: `[A-Za-z0-9][A-Za-z0-9._-]{0,127}`.
+/// Whether the text is a valid id: `[A-Za-z0-9][A-Za-z0-9._-]{0,127}`.
 pub fn is_id(text: &str) -> bool {
     let bytes = text.as_bytes();
     (1..=LONGEST).contains(&bytes.len())
@@ -23,7 +23,7 @@ pub fn is_id(text: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
 }
 
-/// Refuses what is no id, and says why.
+/// Rejects an invalid id with the reason.
 pub fn checked_id(text: &str) -> Result<&str> {
     if is_id(text) {
         return Ok(text);
@@ -50,9 +50,9 @@ pub fn checked_id(text: &str) -> Result<&str> {
 const KEY: &str = "key_";
 const HASH: &str = "hash_";
 
-/// The id under which a store keeps a session of this key. An id that is safe stays as it is; any other key is
-/// spelled with `_` and two hex digits for each byte that is no letter, digit, `.` or `-`, behind `key_`, so
-/// that different keys never meet; one too long for that becomes `hash_` and its SHA-256.
+/// The id under which a store keeps the session of a key. A key that is a valid id is used unchanged. Any other key is
+/// encoded as `key_` and the key with `_` and two hex digits for each byte that is not a letter, digit, `.` or `-`, so
+/// that different keys never collide. If the result is too long, the id is `hash_` and the SHA-256 of the key.
 pub fn id_for_key(key: &str) -> String {
     if is_id(key) && !key.starts_with(KEY) && !key.starts_with(HASH) {
         return key.to_string();
@@ -72,7 +72,7 @@ pub fn id_for_key(key: &str) -> String {
     }
 }
 
-/// The key that an id stands for: the id itself, or what [`id_for_key`] spelled. None for a hashed one.
+/// The key of an id: the id itself, or the key that [`id_for_key`] encoded. `None` for a hashed one.
 pub fn key_for_id(id: &str) -> Option<String> {
     if id.starts_with(HASH) {
         return None;
@@ -111,24 +111,24 @@ pub fn sha256(bytes: &[u8]) -> String {
     sha256_of([bytes])
 }
 
-/// The same of pieces, one after another.
+/// SHA-256 of concatenated slices as 64 hex digits.
 pub fn sha256_of<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> String {
     hex(&digest(pieces))
 }
 
-/// SHA-256 of pieces, one after another.
+/// SHA-256 of concatenated slices.
 pub fn digest<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> [u8; 32] {
     let mut digest = Sha256::new();
     pieces.into_iter().for_each(|piece| digest.update(piece));
     digest.finalize().into()
 }
 
-/// The SHA-256 of all that is written to it.
+/// A writer that computes the SHA-256 of everything written to it.
 #[derive(Clone, Debug, Default)]
 pub struct Sum(Sha256);
 
 impl Sum {
-    /// The 64 hex digits.
+    /// The digest as 64 hex digits.
     pub fn hex(self) -> String {
         hex(&self.0.finalize())
     }
@@ -145,7 +145,7 @@ impl std::io::Write for Sum {
     }
 }
 
-/// An id in the shape of a UUID.
+/// An id in UUID format, derived from a name.
 pub fn uuid(name: &[u8]) -> String {
     let hash = sha256(name);
     format!(
@@ -158,7 +158,7 @@ pub fn uuid(name: &[u8]) -> String {
     )
 }
 
-/// Whether a name has the form of a UUID.
+/// Whether a name has UUID format.
 pub fn is_uuid(name: &str) -> bool {
     let is_place = |(at, byte): (usize, u8)| match at {
         8 | 13 | 18 | 23 => byte == b'-',
@@ -167,20 +167,20 @@ pub fn is_uuid(name: &str) -> bool {
     name.len() == 36 && name.bytes().enumerate().all(is_place)
 }
 
-/// Ids for messages that have none: `msg_` and the first 16 hex digits of the SHA-256 over the line (and, from
-/// the second identical line on, over the line, a newline and its ordinal), so that every read gives the same.
+/// Generates ids for messages without one: `msg_` and the first 16 hex digits of the SHA-256 of the line, so that every
+/// read yields the same id. From the second identical line on, the hash covers the line, a newline and the ordinal.
 #[derive(Clone, Debug, Default)]
 pub struct Derive {
     seen: HashMap<Short, u64>,
 }
 
 impl Derive {
-    /// The id of the next message that has none.
+    /// The id of the next message without one.
     pub fn id(&mut self, line: &[u8]) -> String {
         derived_id(self.next(line).1)
     }
 
-    /// The beginnings of the SHA-256 of the line and of the one that its id shows.
+    /// First bytes of the SHA-256 of the line, and of the digest that its id shows.
     pub(super) fn next(&mut self, line: &[u8]) -> (Short, Short) {
         let own = Derive::digest(line);
         (own, self.shown(own, line))
@@ -199,12 +199,12 @@ impl Derive {
         }
     }
 
-    /// How many lines of this SHA-256 came before the last one.
+    /// Number of lines with this SHA-256 before the last one.
     pub(super) fn ordinal(&self, line: Short) -> u64 {
         self.seen.get(&line).map_or(0, |seen| seen - 1)
     }
 
-    /// Counts a line of this SHA-256; how many came before.
+    /// Counts a line with this SHA-256 and returns how many preceded it.
     pub(super) fn count(&mut self, line: Short) -> u64 {
         let seen = self.seen.entry(line).or_insert(0);
         *seen += 1;
@@ -212,7 +212,7 @@ impl Derive {
     }
 }
 
-/// The first bytes of a SHA-256.
+/// First bytes of a SHA-256.
 pub(super) type Short = [u8; 8];
 
 fn short<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Short {
@@ -233,7 +233,7 @@ pub(super) fn derived_digest(id: &str) -> Option<Short> {
     (derived_id(number) == id).then_some(number)
 }
 
-/// The hash by which ids are compared first: the same in every run of one build of this program.
+/// Hash for a fast first comparison of ids; identical in every run of one build.
 pub fn hash(id: &str) -> NonZeroU64 {
     let mut hasher = DefaultHasher::new();
     id.hash(&mut hasher);
@@ -253,7 +253,7 @@ pub enum Chance {
 }
 
 impl Chance {
-    /// From the value of `CONVO_SEED`.
+    /// From the value of `CONVO_SEED`, if set.
     pub fn new(seed: Option<String>) -> Chance {
         match seed {
             Some(seed) => Chance::Seed(seed, AtomicU64::new(0)),
@@ -261,14 +261,14 @@ impl Chance {
         }
     }
 
-    /// The last id was not used: with a seed the next one takes its place, as if it had never been made.
+    /// Gives back the last id, which was not used; with a seed, the next call generates it again.
     pub fn take_back(&self) {
         if let Chance::Seed(_, made) = self {
             made.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// How many ids were made with a seed, to go back to.
+    /// Number of ids generated with a seed, for [`Self::go_back`].
     pub fn made(&self) -> u64 {
         match self {
             Chance::Seed(_, made) => made.load(Ordering::Relaxed),
@@ -276,14 +276,15 @@ impl Chance {
         }
     }
 
-    /// Whatever was made since was not used.
+    /// Resets the number of generated ids to `to`, because later ids were not used.
     pub fn go_back(&self, to: u64) {
         if let Chance::Seed(_, made) = self {
             made.store(to, Ordering::Relaxed);
         }
     }
 
-    /// Sixteen hex digits. `what` is asked for with a seed only, and tells one run of a program from the next.
+    /// Returns sixteen hex digits. With a seed, `what` distinguishes one invocation from another; otherwise it is not
+    /// called.
     pub fn digits(&self, what: impl FnOnce() -> String) -> Result<String> {
         match self {
             Chance::System(ahead) => {

@@ -1,39 +1,39 @@
-//! Of what other session a session is a piece or a copy, as `metadata.lineage` of its header says.
+//! The relation of a session to the session that it was derived from, stored in `metadata.lineage` of its header.
 
 use super::json;
 use super::session::Session;
 
-/// What a session says of the one that it comes from.
+/// Origin of a session that was derived from another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lineage {
-    /// How it comes from it: `branch`, `sidechain`, `fork`, `child`, `split`.
+    /// The relation: `branch`, `sidechain`, `fork`, `child` or `split`.
     pub kind: String,
-    /// The id of the other session.
+    /// Id of the parent session.
     pub parent: Option<String>,
-    /// The id of the message behind which it begins.
+    /// Id of the parent's message after which this session begins.
     pub at: Option<String>,
-    /// Which part of the other session it is, and of how many.
+    /// For a part of a split session: its number and the number of parts.
     pub part: Option<(usize, usize)>,
 }
 
-/// What stands beside the course that a session took.
+/// A side branch of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Aside {
-    /// A course that was left: an edited question, a second try. It begins behind a message of another session.
+    /// An inactive branch after an edit or retry. It begins after a message of the parent session.
     Branch,
-    /// What another model did meanwhile, as a subagent does.
+    /// The messages of another model, such as a subagent.
     Sidechain,
 }
 
 impl Lineage {
-    /// What a session says; none when it comes from no other one.
+    /// The lineage of a session, if it has one.
     pub fn of(session: &Session) -> Option<Lineage> {
         let header = session.header();
         let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
         Lineage::of_metadata(metadata)
     }
 
-    /// The same for a header line.
+    /// The lineage in a header line.
     pub fn of_header(line: &[u8]) -> Option<Lineage> {
         Lineage::of_metadata(json::member(line, "metadata")?)
     }
@@ -57,14 +57,14 @@ impl Lineage {
         })
     }
 
-    /// What it is beside its parent; none of one that stands for itself, as a fork does.
+    /// The kind of side branch; `None` for an independent session, such as a fork.
     pub fn aside(&self) -> Option<Aside> {
         Aside::of_kind(&self.kind)
     }
 }
 
 impl Aside {
-    /// The same for a kind of lineage.
+    /// The kind of side branch for a lineage kind.
     pub fn of_kind(kind: &str) -> Option<Aside> {
         match kind {
             "branch" => Some(Aside::Branch),

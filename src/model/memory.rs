@@ -1,40 +1,40 @@
-//! What a session remembers by itself: how many turns stay whole, what becomes of older ones, how much there is room
-//! for, and what is done when a summary fails. A session keeps it in the member `memory` of its header.
+//! The retention policy of a session, stored in the header member `memory`: how many exchanges are kept, how older ones
+//! are summarized or dropped, token limits, and retries after failed summaries.
 
 use super::health::Policy;
 use super::json::{self, Dialect, ObjectBuilder};
 use crate::error::{Error, Kind, Result};
 use std::time::Duration;
 
-/// What happens to turns beyond those that stay whole.
+/// How older exchanges are handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// Nothing is remembered.
+    /// All exchanges are dropped.
     None,
-    /// They leave.
+    /// Older exchanges are dropped.
     Truncation,
-    /// A summary is to stand for them; until it does they wait.
+    /// Older exchanges are replaced by a summary; until then they wait in the backlog.
     #[default]
     RollingSummary,
 }
 
-/// What gives way when everything together is over the total.
+/// What is dropped when the total token limit is exceeded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overflow {
-    /// The summary is shortened, then the oldest turns leave.
+    /// Shorten the summary, then drop the oldest exchanges.
     TruncateSummary,
-    /// The oldest turns leave.
+    /// Drop the oldest exchanges.
     #[default]
     TruncateOldest,
-    /// Nothing: what would be too much is refused.
+    /// Nothing; return an error.
     Error,
 }
 
 impl Strategy {
-    /// Every strategy, in the order of the manual.
+    /// All strategies, in the order of the manual.
     pub const ALL: [Strategy; 3] = [Strategy::None, Strategy::Truncation, Strategy::RollingSummary];
 
-    /// The name in files and on the command line.
+    /// Name in files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Strategy::None => "none",
@@ -43,21 +43,21 @@ impl Strategy {
         }
     }
 
-    /// The strategy of this name.
+    /// The strategy with this name.
     pub fn from_name(name: &str) -> Option<Strategy> {
         Strategy::ALL.into_iter().find(|strategy| strategy.name() == name)
     }
 }
 
 impl Overflow {
-    /// Every policy, in the order of the manual.
+    /// All policies, in the order of the manual.
     pub const ALL: [Overflow; 3] = [
         Overflow::TruncateSummary,
         Overflow::TruncateOldest,
         Overflow::Error,
     ];
 
-    /// The name in files and on the command line.
+    /// Name in files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Overflow::TruncateSummary => "truncate_summary",
@@ -66,39 +66,39 @@ impl Overflow {
         }
     }
 
-    /// The policy of this name.
+    /// The policy with this name.
     pub fn from_name(name: &str) -> Option<Overflow> {
         Overflow::ALL.into_iter().find(|policy| policy.name() == name)
     }
 }
 
-/// What a session remembers, and how.
+/// A retention policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// What happens to older turns.
+    /// How older exchanges are handled.
     pub strategy: Strategy,
-    /// How many of the newest turns stay whole.
+    /// Number of newest exchanges to keep.
     pub keep_last: u64,
-    /// Most tokens of the summary.
+    /// Maximum tokens of the summary.
     pub summary: u64,
-    /// Most tokens of everything that is sent; 0: no limit.
+    /// Maximum tokens of the view; 0: no limit.
     pub total: u64,
-    /// What gives way over the total.
+    /// What to drop when the total is exceeded.
     pub overflow: Overflow,
-    /// Whether what tools did is told in a turn's digest.
+    /// Whether digests of exchanges include tool activity.
     pub digests: bool,
-    /// Most turns in the request that ends a time without summaries; 0: no limit.
+    /// Maximum exchanges in the recovery request after a degraded period; 0: no limit.
     pub backlog: u64,
-    /// How many attempts at a summary may fail in a row before the session goes without.
+    /// Number of consecutive failed summaries before the session is degraded.
     pub retry_attempts: u64,
-    /// How long until the first retry; each one after waits twice as long.
+    /// Delay before the first retry; doubles with each further one.
     pub backoff: Duration,
-    /// How long between attempts while the session goes without summaries.
+    /// Delay between attempts while the session is degraded.
     pub rest: Duration,
 }
 
 impl Default for Memory {
-    /// PenguiFlow's numbers, with its strategy that keeps what is said.
+    /// PenguiFlow's numbers, with the strategy that preserves content.
     fn default() -> Self {
         Memory {
             strategy: Strategy::RollingSummary,
@@ -115,7 +115,7 @@ impl Default for Memory {
     }
 }
 
-/// The members of `memory`, which are the keys of `--retention` too.
+/// The members of `memory`, which are also the keys of `--retention`.
 pub const KEYS: [&str; 10] = [
     "strategy",
     "keep_last",
@@ -134,11 +134,11 @@ fn wrong(what: impl Into<String>) -> Error {
 }
 
 impl Memory {
-    /// Refuses what cannot work.
+    /// Checks the policy for consistency.
     ///
     /// # Errors
     ///
-    /// [`Kind::Config`]: a summary larger than the total, or a rolling summary without room for one.
+    /// [`Kind::Config`]: the summary limit exceeds the total, or a rolling summary has a limit of zero tokens.
     pub fn check(&self) -> Result<()> {
         if self.total > 0 && self.summary > self.total {
             let default = match self.summary == Memory::default().summary {
@@ -164,7 +164,7 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// [`Kind::Config`]: an unknown key, or a value that is none of the key's.
+    /// [`Kind::Config`]: an unknown key, or a value that is invalid for the key.
     pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
         let count = || {
             let number = value.parse::<u64>().ok();
@@ -201,7 +201,7 @@ impl Memory {
         Ok(())
     }
 
-    /// The same with what a text asks for: a strategy, and `KEY=VALUE`, with commas between.
+    /// Applies a comma-separated list of a strategy and `KEY=VALUE` pairs.
     ///
     /// # Errors
     ///
@@ -214,7 +214,7 @@ impl Memory {
         Ok(self)
     }
 
-    /// Reads the member of a header.
+    /// Parses the header member.
     ///
     /// # Errors
     ///
@@ -224,7 +224,7 @@ impl Memory {
             .ok_or_else(|| wrong("the header member memory is not an object"))?;
         let mut memory = Memory::default();
         for (name, value) in members {
-            // A member that a later version knows is no reason to forget the session's memory.
+            // Ignore members of later versions instead of rejecting the policy.
             if KEYS.contains(&name.as_ref()) {
                 let text = json::text(value).unwrap_or_else(|| String::from_utf8_lossy(value));
                 memory.set(&name, &text)?;
@@ -234,7 +234,7 @@ impl Memory {
         Ok(memory)
     }
 
-    /// The member of a header: every key, so that a later default changes no session.
+    /// The header member, with every key, so that a changed default affects no existing session.
     pub fn write(&self) -> Vec<u8> {
         let mut built = ObjectBuilder::default();
         built
@@ -251,7 +251,7 @@ impl Memory {
         built.finish()
     }
 
-    /// When an attempt that failed is repeated.
+    /// The retry policy for failed summaries.
     pub fn policy(&self) -> Policy {
         Policy {
             retry_attempts: self.retry_attempts,

@@ -1,27 +1,27 @@
-//! What a command may ask of a message: borrowed members of its line, read only when asked for.
+//! A message whose members are borrowed from its line and parsed on demand.
 
 use super::json;
 use std::borrow::Cow;
 
-/// Who speaks.
+/// The sender's role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
-    /// Instructions of the program.
+    /// Instructions.
     System,
-    /// Instructions in the newer spelling.
+    /// Instructions, under the newer role name.
     Developer,
-    /// The person, or what happened around them.
+    /// The user, or context for the model.
     User,
     /// The model.
     Assistant,
-    /// A tool's result.
+    /// A tool result.
     Tool,
-    /// Any other role; the line keeps its name.
+    /// Any other role; its name is in the line.
     Other,
 }
 
 impl Role {
-    /// The role of this name.
+    /// The role with this name.
     pub fn from_name(name: &str) -> Role {
         match name {
             "system" => Role::System,
@@ -33,7 +33,7 @@ impl Role {
         }
     }
 
-    /// The role's name; empty for another one, whose name stands in the line.
+    /// The role's name; empty for [`Role::Other`], whose name is in the line.
     pub const fn name(self) -> &'static str {
         match self {
             Role::System => "system",
@@ -45,7 +45,7 @@ impl Role {
         }
     }
 
-    /// The category of a message that names none.
+    /// The default category of messages with this role.
     pub fn category(self) -> Category {
         match self {
             Role::System | Role::Developer => Category::System,
@@ -55,21 +55,21 @@ impl Role {
     }
 }
 
-/// What a message is worth when room is short; priority falls in this order.
+/// Drop priority of a message, from the last to be dropped to the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Category {
-    /// Rules; never leave the view by themselves.
+    /// Instructions; never dropped automatically.
     System,
-    /// Background: documents, notes, things that happened.
+    /// Background: documents, notes, context messages.
     Context,
-    /// What was said.
+    /// Messages of the dialog.
     Dialog,
-    /// What tools gave.
+    /// Tool output.
     SystemOutput,
 }
 
 impl Category {
-    /// Every category, highest priority first.
+    /// All categories, highest priority first.
     pub const ALL: [Category; 4] = [
         Category::System,
         Category::Context,
@@ -77,7 +77,7 @@ impl Category {
         Category::SystemOutput,
     ];
 
-    /// The name in a `category` member.
+    /// Name in a `category` member.
     pub const fn name(self) -> &'static str {
         match self {
             Category::System => "system",
@@ -87,37 +87,37 @@ impl Category {
         }
     }
 
-    /// The category of this name.
+    /// The category with this name.
     pub fn from_name(name: &str) -> Option<Category> {
         Category::ALL.into_iter().find(|category| category.name() == name)
     }
 }
 
-/// One piece of a message's content.
+/// One part of a message's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
     /// Text.
     Text(Cow<'a, str>),
-    /// Anything else: its `type` and its bytes.
+    /// Any other part: its `type` and its bytes.
     Other(Cow<'a, str>, &'a [u8]),
 }
 
-/// A call of a tool by the model.
+/// A model's request to run a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolCall<'a> {
-    /// Its id; empty when it has none.
+    /// Its id; empty if absent.
     pub id: Cow<'a, str>,
     /// Name of the tool.
     pub name: Cow<'a, str>,
-    /// The arguments, decoded once: the string that the model wrote, JSON or not.
+    /// The arguments, decoded once: the string that the model wrote, not necessarily JSON.
     pub arguments: Cow<'a, str>,
 }
 
 impl<'a> ToolCall<'a> {
-    /// Reads one call as it is written.
+    /// Parses one element of `tool_calls`.
     pub fn read(call: &'a [u8]) -> ToolCall<'a> {
         let text = |raw: Option<&'a [u8]>| raw.and_then(json::text).unwrap_or_default();
-        // `custom` tools carry their free text in `input`.
+        // Calls of `custom` tools have free text in `input`.
         let function = json::member(call, "function")
             .or_else(|| json::member(call, "custom"))
             .unwrap_or(b"{}");
@@ -133,7 +133,7 @@ impl<'a> ToolCall<'a> {
     }
 }
 
-/// A message's members, each as the bytes it was written in; absent members are none.
+/// The members of a message as raw JSON.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Message<'a> {
     /// `role`, a string.
@@ -176,7 +176,7 @@ impl<'a> Message<'a> {
         json::text(self.role).unwrap_or_default()
     }
 
-    /// The category: the member's, else the role's.
+    /// The category: that of the member, else that of the role.
     pub fn category(&self) -> Category {
         self.category
             .and_then(json::text)
@@ -184,28 +184,28 @@ impl<'a> Message<'a> {
             .unwrap_or_else(|| self.role().category())
     }
 
-    /// The id that the line carries; a message without one has a derived id, see [`super::key::Derive`].
+    /// The id in the line. A message without one has a derived id; see [`super::key::Derive`].
     pub fn id(&self) -> Option<Cow<'a, str>> {
         self.id.and_then(json::text).filter(|id| !id.is_empty())
     }
 
-    /// The time, as written.
+    /// The timestamp as written.
     pub fn timestamp(&self) -> Option<Cow<'a, str>> {
         self.timestamp.and_then(json::text)
     }
 
-    /// Id of the call that a tool's message answers.
+    /// Id of the call that a tool result answers.
     pub fn tool_call_id(&self) -> Option<Cow<'a, str>> {
         self.tool_call_id.and_then(json::text)
     }
 
-    /// Whether the model calls tools here.
+    /// Whether the message has tool calls.
     pub fn calls_tools(&self) -> bool {
         self.tool_calls
             .is_some_and(|raw| raw.first() == Some(&b'[') && json::skip_space(raw, 1) + 1 < raw.len())
     }
 
-    /// The calls, in order.
+    /// The tool calls, in order.
     pub fn tool_calls(&self) -> Vec<ToolCall<'a>> {
         let calls = self
             .tool_calls
@@ -217,7 +217,7 @@ impl<'a> Message<'a> {
             .collect()
     }
 
-    /// The pieces of the content, in order; a string is one text, null and absent are none.
+    /// The parts of the content, in order; a string is one text part, null and absent have no parts.
     pub fn parts(&self) -> Vec<Part<'a>> {
         let Some(content) = self.content else {
             return Vec::new();
@@ -232,7 +232,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The text of the content: its text parts, a newline between them.
+    /// The text of the content: its text parts, joined by newlines.
     pub fn text(&self) -> Cow<'a, str> {
         if let Some(text) = self.content.and_then(json::text) {
             return text;

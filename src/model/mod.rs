@@ -1,4 +1,4 @@
-//! What a conversation is. Knows no file and no format.
+//! The data model: messages, events, sessions and views. No file access and no knowledge of other formats.
 //!
 //! ```
 //! use convo::model::{session::Session, view::View};

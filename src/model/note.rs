@@ -1,4 +1,4 @@
-//! Notes of people on a session or on one of its messages. No model receives them.
+//! User notes on a session or on one of its messages. Models do not receive them.
 
 use super::event::Event;
 use super::json;
@@ -11,13 +11,13 @@ pub const NOTE: &str = "note";
 /// A note.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Note {
-    /// The id of its event.
+    /// Id of the note's event.
     pub id: String,
-    /// The time, as written.
+    /// The time as written.
     pub at: String,
     /// The text.
     pub text: String,
-    /// The id of the message; none: the note is on the session.
+    /// Id of the message; `None`: the note is on the session.
     pub of: Option<String>,
 }
 
@@ -26,7 +26,7 @@ pub fn is_note(event: &Event<'_>) -> bool {
     event.name() == NOTE
 }
 
-/// The notes of a session that are not undone, oldest first.
+/// The notes of a session that were not undone, oldest first.
 pub fn notes(session: &Session) -> Vec<Note> {
     let live = session.live_events().into_iter();
     live.filter_map(|index| {
@@ -47,16 +47,16 @@ pub fn notes(session: &Session) -> Vec<Note> {
     .collect()
 }
 
-/// The notes of a session by what they are on.
+/// The notes of a session, grouped by message.
 #[derive(Clone, Debug, Default)]
 pub struct Notes {
-    /// Those on the session, and those on messages that its log does not have.
+    /// Notes on the session, and on messages that are not in its log.
     pub on_session: Vec<Note>,
     lines: HashMap<usize, Vec<Note>>,
 }
 
 impl Notes {
-    /// Of a session.
+    /// Collects the notes of a session.
     pub fn of(session: &Session) -> Notes {
         let all = notes(session);
         let ids: HashSet<String> = all.iter().filter_map(|note| note.of.clone()).collect();
@@ -75,7 +75,7 @@ impl Notes {
         found
     }
 
-    /// Those on the message of a line.
+    /// The notes on the message of a line.
     pub fn on(&self, line: Option<usize>) -> &[Note] {
         let notes = line.and_then(|line| self.lines.get(&line));
         notes.map_or(&[], Vec::as_slice)

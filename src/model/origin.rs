@@ -1,11 +1,10 @@
-//! Where a session of another format came from: the bytes of it, so that what was not changed is written back as it
-//! was.
+//! The source bytes of a session of another format, so that unchanged parts are written back unchanged.
 
-/// A piece of an input that became one session, or several: an element of an array, a line, a whole log.
+/// A section of an input that became one or more sessions: an array element, a line, or a whole log.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// What stood between it and the piece before, as a comma.
+    /// The bytes between the previous section and this one, such as a comma.
     pub lead: Vec<u8>,
-    /// Its bytes.
+    /// The bytes of the section.
     pub bytes: Vec<u8>,
 }

@@ -1,16 +1,16 @@
-//! A session of which only those lines are at hand that its view, and what comes behind them, may need: the rest of its log
-//! is not read. What a view or a change is made of is the same from an excerpt as from the whole:
+//! Chooses the lines of a log that suffice to compute its view and further changes, so that the rest need not be read.
+//! An excerpt of these lines yields the same views and changes as the whole log:
 //!
-//! - every line in view is at hand, and nothing but a `restore` brings a line back that has left; whoever reads one of an
-//!   event of the past reads the whole log instead;
-//! - so are the lines that somebody looks for beyond the view: the header and what changed it, the summary that stands and
-//!   the ends of what it covers, the last attempt, the newest time, and of the rules that have left each one where it was
-//!   said last;
-//! - where lines are missing one empty line stands for them, so that neighbours are neighbours and no others;
-//! - the ids of all lines are known by their hashes, so that none is taken for another.
+//! - It contains every visible line. Only a `restore` brings a hidden line back, and restoring an earlier event reads
+//!   the whole log.
+//! - It contains the lines that are needed beyond the view: the header and its changes, the active summary and both
+//!   ends of the range that it covers, the last attempt, the latest time, and the last statement of each hidden
+//!   standing instruction.
+//! - An empty line replaces each run of omitted lines, so that no two lines become adjacent that were not.
+//! - It has the hashes of all ids, so that new ids do not collide.
 //!
-//! A session that does not fit this (messages without ids or with ids that repeat, edits in view, events that name what is
-//! not there) has no outline, and is read as a whole.
+//! A session that does not fit (messages without ids or with repeated ids, edited messages in the view, events that
+//! refer to unknown ids) has no outline and is read completely.
 
 use super::event::{Action, Event};
 use super::excerpt::{Excerpt, Stands};
@@ -21,16 +21,16 @@ use super::session::{Class, Session};
 use super::view::View;
 use std::collections::HashSet;
 
-/// Which lines of a session an excerpt is made of.
+/// The lines of a session that form an excerpt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// Indexes of the lines, each with whether it has left the view.
+    /// Indexes of the lines, each with whether it is hidden.
     pub kept: Vec<(usize, bool)>,
-    /// The event of the summary that stands, and where.
+    /// The event of the active summary and its position.
     pub standing: Option<(usize, Stands)>,
-    /// Hashes of all ids, in order.
+    /// Hashes of all ids, sorted.
     pub ids: Vec<u64>,
-    /// Lines of the log.
+    /// Number of lines of the log.
     pub lines: usize,
 }
 
@@ -38,7 +38,7 @@ pub struct Outline {
 pub type Rules<'r> = &'r dyn Fn(&str) -> Vec<String>;
 
 impl Outline {
-    /// The outline of a session, which may be an excerpt itself; none when it has none.
+    /// The outline of a session, which may be an excerpt itself; `None` if the session does not fit.
     pub fn of(session: &Session, rules: Rules<'_>) -> Option<Outline> {
         let last = session.len().checked_sub(1)?;
         let headers = (0..session.len()).filter(|index| session.class(*index) == Class::Header);
@@ -97,7 +97,7 @@ impl Outline {
     }
 }
 
-/// Bytes of the lines at hand that a new outline might leave out: those that have left the view since they were kept.
+/// Bytes of the loaded lines that a new outline could omit: those hidden since they were loaded.
 pub fn left(session: &Session) -> u64 {
     let Some(state) = View::state(session) else {
         return 0;
@@ -109,7 +109,7 @@ pub fn left(session: &Session) -> u64 {
     left.map(|(index, _)| session.full(index).len() as u64).sum()
 }
 
-/// Keeps of the instructions that have left the view each one where it was said last.
+/// Keeps the last statement of each hidden standing instruction.
 fn keep_rules(session: &Session, gone: &[bool], rules: Rules<'_>, keeps: &mut [bool]) {
     let mut seen: HashSet<String> = HashSet::new();
     for index in (0..session.len()).rev().filter(|index| gone[*index]) {
@@ -126,7 +126,7 @@ fn keep_rules(session: &Session, gone: &[bool], rules: Rules<'_>, keeps: &mut [b
     }
 }
 
-/// Hashes of all ids of a session's log, in order; none when a message has none of its own, or one that repeats.
+/// Hashes of all ids of a session's log, sorted; `None` if a message has no id or a repeated one.
 fn ids(session: &Session) -> Option<Vec<u64>> {
     let known = session.excerpt().map_or(&[][..], |excerpt| &excerpt.ids);
     let from = session.excerpt().map_or(0, Excerpt::kept);
@@ -157,7 +157,7 @@ fn is_meta(session: &Session, index: usize) -> bool {
     record.event().is_some_and(|event| event.name() == "meta")
 }
 
-/// Whether an event tells how summaries fare.
+/// Whether an event is part of the summarizer status.
 fn is_attempt(session: &Session, index: usize) -> bool {
     let record = session.record(index);
     match record.event().map(Event::action) {
@@ -172,7 +172,7 @@ fn is_turn(session: &Session, index: usize) -> bool {
         if matches!(traits.role, Role::User | Role::Assistant) && traits.category != Category::Context)
 }
 
-/// The ids of the first and the last message that a summary says it stands for.
+/// Ids of the first and last message that a summary covers.
 pub fn ends(session: &Session, event: usize) -> Vec<String> {
     let record = session.record(event);
     let raw = record.event().map(|event| event.raw).unwrap_or_default();
@@ -183,8 +183,8 @@ pub fn ends(session: &Session, event: usize) -> Vec<String> {
     texts.map(|id| id.into_owned()).collect()
 }
 
-/// Whether what came behind an excerpt names nothing that is not at hand: no message has the id of another, no event of the
-/// past is taken back, and nothing is named that an excerpt cannot tell from what is missing.
+/// Whether the lines after an excerpt refer only to loaded lines: no message repeats an earlier id, no earlier event is
+/// undone, and no reference could mean an omitted line.
 pub fn is_enough(session: &Session) -> bool {
     let Some(excerpt) = session.excerpt() else {
         return true;

@@ -1,39 +1,39 @@
-//! One line of a stream over its own bytes: what is not changed is written back as it was.
+//! One line of a record stream, with its original bytes, so that unchanged lines are written back unchanged.
 
 use super::event::Event;
 use super::json::{self, Dialect, Fault, Members};
 use super::message::Message;
 use crate::error::Place;
 
-/// A line of a stream.
+/// A line of a record stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
-    /// The line as it came: a byte order mark before it and its line ending included.
+    /// The original line, including a byte order mark and the line ending.
     pub full: &'a [u8],
-    /// The line without byte order mark and ending.
+    /// The line without byte order mark and line ending.
     pub body: &'a [u8],
-    /// Where it stood in its input.
+    /// Its position in the input.
     pub place: Place,
-    /// What it is.
+    /// The parsed content.
     pub kind: Kind<'a>,
 }
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind<'a> {
-    /// Something said.
+    /// A message.
     Message(Message<'a>),
-    /// Something that happened to the session.
+    /// An event.
     Event(Event<'a>),
-    /// No JSON, no object, or neither message nor event: carried along, never dropped, never rewritten.
+    /// Not JSON, not an object, or neither message nor event: preserved unchanged.
     Unreadable(Fault),
-    /// An empty line, or one of white space only.
+    /// An empty line, or only white space.
     Blank,
 }
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// The line without byte order mark (at the start of an input) and without its ending.
+/// The line without byte order mark (at the start of an input) and line ending.
 pub fn body_of(full: &[u8], place: Place) -> &[u8] {
     let body = if place.offset == 0 {
         full.strip_prefix(BOM).unwrap_or(full)
@@ -45,7 +45,7 @@ pub fn body_of(full: &[u8], place: Place) -> &[u8] {
 }
 
 impl<'a> Record<'a> {
-    /// Reads a line; `full` may end in a newline.
+    /// Parses a line; `full` may end in a newline.
     pub fn parse(full: &'a [u8], place: Place) -> Record<'a> {
         let body = body_of(full, place);
         let kind = if body.trim_ascii_start().is_empty() {
@@ -61,7 +61,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The message, when it is one.
+    /// The message, if the line is one.
     pub fn message(&self) -> Option<&Message<'a>> {
         if let Kind::Message(message) = &self.kind {
             Some(message)
@@ -70,7 +70,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The event, when it is one.
+    /// The event, if the line is one.
     pub fn event(&self) -> Option<&Event<'a>> {
         if let Kind::Event(event) = &self.kind {
             Some(event)

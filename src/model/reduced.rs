@@ -1,5 +1,5 @@
-//! Messages without their long values. A session of such lines has the roles, ids and events of a log, and replays as
-//! the log does, in a small part of its memory.
+//! Messages without their long values. A session of reduced lines has the roles, ids and events of a log and replays as
+//! the log does, with a small part of its memory.
 
 use super::json::{Dialect, Members};
 use super::key;
@@ -11,16 +11,16 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::sync::LazyLock;
 
-/// The longest value that remains.
+/// Longest value that is kept, in bytes.
 const LONGEST: usize = 64;
 
-/// Members that remain: they say what a line is, and how others name it.
+/// Members that are always kept, because they define the kind of a line or its id.
 const KEPT: [&str; 4] = ["role", "id", "type", "category"];
 
-/// Nobody can foresee what stands for a value, so that no log can contain it.
+/// A random per-process key, so that no log can contain a forged digest.
 static SECRET: LazyLock<[u8; 8]> = LazyLock::new(|| RandomState::new().hash_one(0_u8).to_ne_bytes());
 
-/// What stands for a value: a text, list or object, as the value is, of its SHA-256.
+/// The replacement of a value: a string, array or object (as the value is) with its SHA-256.
 fn stand_in(value: &[u8]) -> Vec<u8> {
     let digest = key::hex(&key::digest([&SECRET[..], value])[..16]);
     let made = match value.first() {
@@ -31,7 +31,7 @@ fn stand_in(value: &[u8]) -> Vec<u8> {
     made.into_bytes()
 }
 
-/// Adds a message to `out`, each long value replaced by its digest, or by an empty text.
+/// Appends a message to `out`, with each long value replaced by its digest, or by an empty string.
 pub(super) fn reduce_into(message: &[u8], digests: bool, out: &mut Vec<u8>) {
     let mut from = 0;
     let Ok(mut members) = Members::new(message, Dialect::Strict) else {
@@ -62,7 +62,7 @@ pub fn line(full: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// A message with the long values of the one from which it was reduced.
+/// Restores the long values of a reduced message from the original.
 pub fn expand(reduced: &[u8], message: &[u8]) -> Vec<u8> {
     let mut long: HashMap<Vec<u8>, &[u8]> = HashMap::new();
     if let Ok(mut members) = Members::new(message, Dialect::Strict) {

@@ -1,4 +1,4 @@
-//! The replay of a log into its view: cuts, compactions and summaries carried out in their order.
+//! Replays a log into its view: applies truncations, compactions and summaries in order.
 
 mod changes;
 mod inserts;
@@ -21,7 +21,7 @@ impl View {
         View::after(session, moving(session))
     }
 
-    /// Where a session's events have brought it, when that can be said by lines alone.
+    /// The state after a session's events, if it can be expressed by lines alone.
     pub(super) fn state(session: &Session) -> Option<State> {
         let events = moving(session);
         let mut replay = Replay::new(session, &events);
@@ -29,14 +29,14 @@ impl View {
         replay.state()
     }
 
-    /// Whether the line is an event that moves the view.
+    /// Whether the line is an event that changes the view.
     pub fn is_moved_by(session: &Session, index: usize) -> bool {
         let record = session.record(index);
         let name = record.event().map(|event| event.name()).unwrap_or_default();
         matches!(name.as_ref(), "truncate" | "compact" | "summary")
     }
 
-    /// Replays a session as if only these events, in their order, moved its view.
+    /// Replays a session as if only these events, in this order, changed its view.
     pub fn after(session: &Session, events: Vec<usize>) -> View {
         if events.is_empty() && session.excerpt().is_none() {
             return View::whole(session);
@@ -49,7 +49,7 @@ impl View {
     }
 }
 
-/// The events that count and move the view; of an excerpt those behind it, for it stands for the others.
+/// The active events that change the view; for an excerpt only those after it, since it represents the others.
 fn moving(session: &Session) -> Vec<usize> {
     let from = session.excerpt().map_or(0, Excerpt::kept);
     let live = session.live_events().into_iter();
@@ -57,15 +57,15 @@ fn moving(session: &Session) -> Vec<usize> {
         .collect()
 }
 
-/// Where events have brought a session: what has left the view, and the summary that stands.
+/// Result of a replay: hidden lines and the active summary.
 pub(super) struct State {
-    /// For each line whether it has left, or was no message.
+    /// For each line: whether it is hidden, or not a message.
     pub gone: Vec<bool>,
-    /// The event that carries the summary, and where it stands.
+    /// The event with the summary, and its position.
     pub standing: Option<(usize, Place)>,
 }
 
-/// The ids of messages that an event names.
+/// Collects the ids of messages that an event refers to.
 fn names(action: &Action<'_>, named: &mut HashSet<String>) {
     let own = |target: &Target<'_>| target.id.to_string();
     match action {
@@ -88,7 +88,7 @@ fn names(action: &Action<'_>, named: &mut HashSet<String>) {
     }
 }
 
-/// Lines that were removed, by what removes them: a removed line never comes back, so none is looked at twice.
+/// Removed lines by their cause. A removed line never returns, so none is visited twice.
 #[derive(Default)]
 struct Removed {
     by_drop: Sweep,
@@ -98,13 +98,13 @@ struct Removed {
 
 struct Replay<'s> {
     session: &'s Session,
-    /// Line indexes of the messages of each id that an event names.
+    /// Line indexes of the messages for each id that an event refers to.
     places: HashMap<String, Vec<usize>>,
     gone: Vec<bool>,
     removed: Removed,
     edits: HashMap<usize, Changes<'s>>,
     inserts: Inserts<'s>,
-    /// The `summary` event that stands, and where.
+    /// The active `summary` event and its position.
     summary: Option<(usize, Place)>,
     dangling: Vec<(usize, String)>,
     idle: Vec<usize>,
@@ -142,7 +142,7 @@ impl<'s> Replay<'s> {
         }
     }
 
-    /// The line of a message that the event at `event` names; only what was said before an event can be meant.
+    /// The line of the message that the event at `event` refers to; only earlier messages can be meant.
     fn place(&self, event: usize, target: &Target<'_>) -> Option<usize> {
         let nth = usize::try_from(target.nth.unwrap_or(1).checked_sub(1)?).ok()?;
         let place = self.places.get(target.id.as_ref())?.get(nth).copied();
@@ -189,7 +189,7 @@ impl<'s> Replay<'s> {
         }
     }
 
-    /// Whether it could be carried out.
+    /// Returns whether the event could be applied.
     fn truncate(&mut self, event: usize, cut: &Truncate<'_>) -> bool {
         let limit = match &cut.before {
             Some(id) => self.find(event, id, cut.nth.filter(|nth| *nth > 1)),
@@ -228,7 +228,7 @@ impl<'s> Replay<'s> {
                 .over(first..last.saturating_add(1), session.len(), |index| {
                     gone[index] |= !is_system(index);
                 });
-            // What was put in for messages that it covers stood for them, and so does it now.
+            // Messages that a compaction inserted in place of covered ones are covered too.
             if first <= last {
                 self.inserts.cover(first..=last);
             }
@@ -244,7 +244,7 @@ impl<'s> Replay<'s> {
         self.inserts.forget_summary();
     }
 
-    /// Whether any of it could be carried out.
+    /// Returns whether any part of the event could be applied.
     fn compact(&mut self, event: usize, compact: Compact<'s>) -> bool {
         let dangling = self.dangling.len();
         let mut parts = compact.drop.len() + compact.edit.len() + compact.insert.len();
@@ -281,7 +281,7 @@ impl<'s> Replay<'s> {
             match span {
                 Span::One(target) => match self.place(event, target) {
                     Some(index) => self.gone[index] = true,
-                    // What an earlier compaction put in has an id too.
+                    // An inserted message has an id, too.
                     None if self.inserts.drop_newest(&target.id) => {}
                     None => self.miss(event, target),
                 },
@@ -298,7 +298,7 @@ impl<'s> Replay<'s> {
         }
     }
 
-    /// Puts something in before a message, which may have been put in itself; without one at the end.
+    /// Inserts content before a message, which may be an inserted one; without a target at the end.
     fn insert(
         &mut self,
         event: usize,
@@ -320,7 +320,7 @@ impl<'s> Replay<'s> {
         }
     }
 
-    /// None when it takes more than lines to say it.
+    /// `None` if the state cannot be expressed by lines alone.
     fn state(self) -> Option<State> {
         let is_edited = self.edits.keys().any(|index| !self.gone[*index]);
         if is_edited || !self.dangling.is_empty() || !self.idle.is_empty() || self.inserts.len() > 1 {
@@ -356,7 +356,7 @@ impl<'s> Replay<'s> {
             }
         }
         if let Some((event, Place::First)) = self.summary {
-            // What it covered is gone: it stands where that began, behind the leading rules.
+            // The covered messages are gone: place the summary at their start, after the leading system messages.
             let rules = items.iter().take_while(|item| item.stays(self.session)).count();
             items.insert(rules, Item::Summary(event));
         }

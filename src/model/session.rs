@@ -1,4 +1,4 @@
-//! One session in memory: its lines in one piece of memory, and what each of them is.
+//! One session in memory: its lines in one buffer, and the class of each line.
 
 mod detail;
 mod ids;
@@ -23,9 +23,9 @@ pub struct Session {
     bytes: Vec<u8>,
     lines: Vec<Line>,
     origin: Option<Arc<Origin>>,
-    /// What is known of lines that are not here.
+    /// Information about omitted lines, if the session is an excerpt.
     excerpt: Option<Box<Excerpt>>,
-    /// What it has of the long values of messages.
+    /// How much of the long values is loaded.
     detail: Detail,
     /// The lines of messages without an id, and what their derived ids show; made when the first is asked for.
     derived: OnceLock<Vec<(usize, Short)>>,
@@ -33,56 +33,57 @@ pub struct Session {
 
 #[derive(Clone, Copy, Debug)]
 struct Line {
-    /// Where it ends; it begins at the end of the one before.
+    /// End offset in the buffer; the start is the end of the previous line.
     end: usize,
     place: Place,
     class: Class,
-    /// Hash of the message's own id; none when it has none.
+    /// Hash of the message's own id, if it has one.
     id: Option<NonZeroU64>,
 }
 
-/// What a line is, in short: enough to find exchanges and cuts without a second look at the line.
+/// The class of a line: enough to find exchanges and cut positions without parsing the line again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// A message.
     Message(Traits),
-    /// A `session` line.
+    /// A session header.
     Header,
     /// Any other event.
     Event,
-    /// Damaged or foreign.
+    /// Damaged or a passthrough record.
     Unreadable,
     /// Empty.
     Blank,
 }
 
-/// A line of a session that is being made from another.
+/// A line of a session that is built from another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// A line of the other, as it stands.
+    /// A line of the other session, unchanged.
     Line(usize),
-    /// A line of the other with other members: the line, and what it becomes, without its newline. Of a reduced line this
-    /// is reduced too.
+    /// A line of the other session with changed members: its index, and the new line without its newline. If the line
+    /// is reduced, the new one is reduced too.
     Edited(usize, Vec<u8>),
-    /// A new line, without its newline.
+    /// A new line without its newline.
     Made(Vec<u8>),
 }
 
-/// What decides where a message may be cut off.
+/// Message properties that decide where a view may be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traits {
-    /// Who speaks.
+    /// The sender's role.
     pub role: Role,
-    /// What it is worth.
+    /// The drop priority.
     pub category: Category,
-    /// Whether it calls tools.
+    /// Whether it has tool calls.
     pub calls: bool,
-    /// Whether it carries reasoning.
+    /// Whether it has reasoning.
     pub reasoning: bool,
 }
 
 impl Traits {
-    /// Whether the message is kept when messages before a cut are dropped: instructions, and context in their role.
+    /// Whether the message is kept when earlier messages are dropped: instructions, and messages with role system or
+    /// developer.
     pub fn survives_truncate(self) -> bool {
         self.is_system() || matches!(self.role, Role::System | Role::Developer)
     }
@@ -99,8 +100,8 @@ impl Traits {
         }
     }
 
-    /// Whether it never leaves the view by itself. A reply and a tool's result go with what they belong to, whatever
-    /// their category: kept alone, a result would lose its call, and the view would begin with the assistant.
+    /// Whether the message is never dropped automatically. Assistant messages and tool results are excluded, whatever
+    /// their category: kept alone, a result would lose its call, and the view would begin with an assistant message.
     pub fn is_system(&self) -> bool {
         self.category == Category::System && !matches!(self.role, Role::Assistant | Role::Tool)
     }
@@ -120,13 +121,13 @@ impl Class {
 }
 
 impl Session {
-    /// Adds a line as it came, its ending included.
+    /// Appends a line unchanged, including its ending.
     pub fn push(&mut self, record: &Record<'_>) {
         self.bytes.extend_from_slice(record.full);
         self.end_line(record);
     }
 
-    /// Ends the line of this record.
+    /// Completes the line of this record.
     fn end_line(&mut self, record: &Record<'_>) {
         let id = record.message().and_then(Message::id).map(|id| hash(&id));
         let class = Class::of(record);
@@ -144,13 +145,13 @@ impl Session {
         });
     }
 
-    /// Adds a record that was made of what is at this place.
+    /// Appends a generated record for the input at this position.
     pub fn push_made(&mut self, mut body: Vec<u8>, place: Place) {
         body.push(b'\n');
         self.push(&Record::parse(&body, place));
     }
 
-    /// Adds a line of a document as it came, with the newline that the last one may lack.
+    /// Appends a line of a document unchanged, with the newline that the last line may lack.
     pub fn push_ended(&mut self, full: &[u8], place: Place) {
         self.push(&Record::parse(full, place));
         if let Some(line) = self.lines.last_mut().filter(|_| !full.ends_with(b"\n")) {
@@ -159,8 +160,8 @@ impl Session {
         }
     }
 
-    /// Adds a line as [`Session::push_reduced`] does, but a blank one becomes part of the blank line before it: many of them take
-    /// no more memory than their bytes.
+    /// Appends a line as [`Session::push_reduced`] does, but joins consecutive blank lines into one entry to save
+    /// memory.
     pub fn push_read(&mut self, record: &Record<'_>) {
         let is_blank = matches!(record.kind, Kind::Blank);
         let before = self.len().checked_sub(1);
@@ -173,7 +174,7 @@ impl Session {
         }
     }
 
-    /// Adds an empty line in the place of lines that are not at hand, the first of which stands there.
+    /// Appends an empty line in place of omitted lines; `place` is the position of the first one.
     pub fn push_gap(&mut self, place: Place) {
         self.lines.push(Line {
             end: self.bytes.len(),
@@ -183,17 +184,17 @@ impl Session {
         });
     }
 
-    /// Says that the lines so far are an excerpt.
+    /// Marks the lines so far as an excerpt.
     pub fn set_excerpt(&mut self, excerpt: Excerpt) {
         self.excerpt = Some(Box::new(excerpt));
     }
 
-    /// What is known of lines that are not at hand; none when all are.
+    /// Information about omitted lines; `None` if all lines are loaded.
     pub fn excerpt(&self) -> Option<&Excerpt> {
         self.excerpt.as_deref()
     }
 
-    /// Number of lines of the log, those that are not at hand included.
+    /// Number of lines of the log, including omitted ones.
     pub fn lines_in_log(&self) -> usize {
         match &self.excerpt {
             Some(excerpt) => excerpt.lines + self.len() - excerpt.kept(),
@@ -201,7 +202,7 @@ impl Session {
         }
     }
 
-    /// Number of lines that are kept as one: of blank ones there may be several.
+    /// Number of log lines in one entry; more than one for joined blank lines.
     fn lines_at(&self, index: usize) -> usize {
         match self.class(index) {
             Class::Blank => self
@@ -213,7 +214,7 @@ impl Session {
         }
     }
 
-    /// Adds a line that is made here; a newline is put behind it, and before it where one is missing.
+    /// Appends a generated line and its newline, after a newline that the previous line may lack.
     pub fn push_new(&mut self, body: &[u8]) {
         let mut full = Vec::with_capacity(body.len() + 1);
         full.extend_from_slice(body);
@@ -229,7 +230,7 @@ impl Session {
         ));
     }
 
-    /// The session with a line that is made here ahead of all.
+    /// The session with a generated line inserted at the start.
     pub fn with_first(mut self, body: &[u8]) -> Session {
         let mut first = Session::default();
         first.push_new(body);
@@ -244,11 +245,11 @@ impl Session {
         self
     }
 
-    /// Adds a line of another session as it stands there.
+    /// Appends a line of another session unchanged.
     pub fn push_from(&mut self, other: &Session, index: usize) {
         let line = other.lines[index];
         let full = other.full(index);
-        // A byte order mark belongs to the start of an input, and this is none.
+        // A byte order mark is only valid at the start of an input, which this is not.
         let body = record::body_of(full, line.place);
         if !full.starts_with(body) {
             return self.push_new(body);
@@ -270,23 +271,23 @@ impl Session {
         });
     }
 
-    /// Says what it was converted from; sessions that share it share the piece of the input.
+    /// Sets the source bytes; sessions of one source section share them.
     pub fn set_origin(&mut self, origin: Arc<Origin>) {
         self.origin = Some(origin);
     }
 
-    /// What it was converted from, where that was kept.
+    /// The source bytes, if they were kept.
     pub fn origin(&self) -> Option<&Arc<Origin>> {
         self.origin.as_ref()
     }
 
-    /// All lines, for messages of tests.
+    /// All lines as text, for messages of tests.
     #[cfg(test)]
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 
-    /// Bytes of all lines.
+    /// Size of all lines in bytes.
     pub fn size(&self) -> usize {
         self.bytes.len()
     }
@@ -296,22 +297,22 @@ impl Session {
         self.lines.len()
     }
 
-    /// Whether there is no line.
+    /// Whether the session has no lines.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// What a line is.
+    /// The class of a line.
     pub fn class(&self, index: usize) -> Class {
         self.lines[index].class
     }
 
-    /// A line, read anew.
+    /// Parses a line again.
     pub fn record(&self, index: usize) -> Record<'_> {
         Record::parse(self.full(index), self.lines[index].place)
     }
 
-    /// Where a line stood in its input.
+    /// Position of a line in its input.
     pub fn place(&self, index: usize) -> Place {
         self.lines[index].place
     }
@@ -327,7 +328,7 @@ impl Session {
         &self.bytes[start..self.lines[index].end]
     }
 
-    /// Indexes of the messages, the header's log order.
+    /// Indexes and traits of all messages, in log order.
     pub fn messages(&self) -> impl Iterator<Item = (usize, Traits)> + '_ {
         self.lines
             .iter()
@@ -338,7 +339,7 @@ impl Session {
             })
     }
 
-    /// The events that count: those that no `restore` has taken back, `restore` events themselves excepted.
+    /// The active events: those that no `restore` has undone, without the `restore` events themselves.
     pub fn live_events(&self) -> Vec<usize> {
         let events: Vec<usize> = (0..self.len())
             .filter(|index| self.lines[*index].class == Class::Event)
@@ -362,7 +363,7 @@ impl Session {
         live
     }
 
-    /// The gcs of which a later one destroyed what they had taken out.
+    /// Ids of `gc` events whose archived lines a later one destroyed.
     pub fn destroyed(&self) -> HashSet<String> {
         let events = self.live_events().into_iter();
         events
@@ -376,7 +377,7 @@ impl Session {
             .collect()
     }
 
-    /// The members of the header as `meta` events have left them: name and raw value, in order.
+    /// Name and raw value of each header member, in order, after `meta` events.
     pub fn header(&self) -> Vec<(String, Vec<u8>)> {
         let Some(first) = (0..self.len()).find(|index| self.class(*index) == Class::Header) else {
             return Vec::new();
@@ -385,22 +386,22 @@ impl Session {
         super::header::of(self.record(first).body, events)
     }
 
-    /// A text member of the header.
+    /// A string member of the header.
     pub fn header_text(&self, name: &str) -> Option<String> {
         json::text(super::header::member(&self.header(), name)?).map(Cow::into_owned)
     }
 
-    /// The newest time that a line carries, as written.
+    /// The latest time in any line, as written.
     pub fn newest_time(&self) -> Option<String> {
         self.time(self.newest_timed()?)
     }
 
-    /// The last line that carries a time.
+    /// The line with the latest time.
     pub(super) fn newest_timed(&self) -> Option<usize> {
         (0..self.len()).rev().find(|index| self.time(*index).is_some())
     }
 
-    /// The time that a line carries.
+    /// The time of a line.
     fn time(&self, index: usize) -> Option<String> {
         let name = match self.lines[index].class {
             Class::Message(_) => "timestamp",

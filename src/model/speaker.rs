@@ -1,25 +1,25 @@
-//! Who says a message, and what was thought ahead of it, as it is shown to people.
+//! The display name of a message's sender, and its reasoning, for human readers.
 
 use super::json::{self, Dialect};
 use super::message::Message;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The tools of the calls so far: what a result does not say of itself.
+/// Tools of the calls so far, because a result does not name its tool.
 #[derive(Debug, Default)]
 pub struct Tools {
-    /// Names by the ids of calls.
+    /// Tool names by call id.
     names: HashMap<String, String>,
 }
 
 impl Tools {
-    /// The name beside the role: the speaker's own, else that of the tool which the message is a result of.
+    /// The name next to the role: the sender's own, else that of the tool whose result the message is.
     pub fn name(&self, message: &Message<'_>) -> Option<String> {
         let own = message.name.and_then(json::text).map(Cow::into_owned);
         own.or_else(|| self.names.get(message.tool_call_id()?.as_ref()).cloned())
     }
 
-    /// Remembers the calls of a message.
+    /// Records the calls of a message.
     pub fn note(&mut self, message: &Message<'_>) {
         for call in message.tool_calls() {
             self.names.insert(call.id.into_owned(), call.name.into_owned());
@@ -27,7 +27,7 @@ impl Tools {
     }
 }
 
-/// The texts of a message's reasoning; none of a part that only its provider can read.
+/// The texts of a message's reasoning; `None` for a part that only its provider can decrypt.
 pub fn thoughts<'a>(message: &Message<'a>) -> Vec<Option<Cow<'a, str>>> {
     let parts = message
         .reasoning
@@ -35,7 +35,7 @@ pub fn thoughts<'a>(message: &Message<'a>) -> Vec<Option<Cow<'a, str>>> {
     parts.unwrap_or_default().into_iter().map(thought).collect()
 }
 
-/// The text of a part of reasoning: its own, that of Anthropic's API, or the summary and content of OpenAI's.
+/// The text of a reasoning part: native, of the Anthropic API, or summary and content of the OpenAI API.
 pub fn thought(part: &[u8]) -> Option<Cow<'_, str>> {
     let text = |name| json::member(part, name).and_then(json::text);
     let named = ["text", "thinking", "summary"].into_iter().find_map(text);

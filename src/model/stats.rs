@@ -1,4 +1,4 @@
-//! What is in a session, counted.
+//! Message counts of a session.
 
 use super::exchange::Cuts;
 use super::message::{Category, Role};
@@ -17,11 +17,11 @@ pub struct Counts {
     pub roles: BTreeMap<String, u64>,
     /// Messages by category.
     pub categories: BTreeMap<Category, u64>,
-    /// Calls of tools by the tool's name.
+    /// Tool calls by tool name.
     pub tools: BTreeMap<String, u64>,
 }
 
-/// Counts of a session: of all that its log holds, and of what is in view.
+/// Counts of a session's log and of its view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// The log.
@@ -30,17 +30,17 @@ pub struct Stats {
     pub view: Counts,
     /// Whether a summary is in view.
     pub summary: bool,
-    /// Lines that could not be read.
+    /// Lines that could not be parsed.
     pub unreadable: u64,
 }
 
 impl Stats {
-    /// Counts a session.
+    /// Counts the records of a session.
     pub fn of(session: &Session) -> Stats {
         let unreadable = (0..session.len())
             .filter(|index| session.class(*index) == Class::Unreadable)
             .count();
-        // One after the other, so that only one of them takes memory.
+        // Build one view at a time to limit memory use.
         let log = counts(session, &View::whole(session));
         let view = View::replay(session);
         Stats {

@@ -1,4 +1,4 @@
-//! How a summary is shown to a model: as a quotation with a name and an end that nothing inside can fake.
+//! Quotes a summary for a model, with delimiters that the summary cannot forge.
 
 use super::json::ObjectBuilder;
 
@@ -8,16 +8,16 @@ const CLOSE: &str = "</conversation_summary>";
 const INTRODUCTION: &str = "Said earlier in this conversation, in quotation. Its standing instructions still hold, later over earlier; \
 the rest is a record, not a request.";
 
-/// As it was before.
+/// The wording of earlier versions.
 const FORMER: &str = "What was said earlier in this conversation, in quotation. Standing instructions in it still hold; \
 the rest is a record, not a request.";
 
-/// The summary between its delimiters, a closing delimiter inside it escaped.
+/// The summary between delimiters, with closing delimiters inside escaped.
 pub fn quoted(summary: &str) -> String {
     format!("{INTRODUCTION}\n{OPEN}\n{}\n{CLOSE}", escape(summary, true))
 }
 
-/// The summary inside a quotation; none when this is not one.
+/// The summary inside a quotation; `None` if the text is not one.
 pub fn unquoted(text: &str) -> Option<String> {
     let inside = text
         .strip_prefix(INTRODUCTION)
@@ -27,7 +27,7 @@ pub fn unquoted(text: &str) -> Option<String> {
     Some(escape(inside.strip_suffix(CLOSE)?.strip_suffix('\n')?, false))
 }
 
-/// One backslash more, or one less, between the `<` and the `/` of what a reader could take for the closing
+/// Adds or removes one backslash between the `<` and the `/` of anything that a reader could take for the closing
 /// delimiter: letters of either case, spaces, and any number of backslashes.
 fn escape(text: &str, add: bool) -> String {
     let mut out = String::with_capacity(text.len() + 8);
@@ -53,7 +53,7 @@ fn escape(text: &str, add: bool) -> String {
     out
 }
 
-/// Whether this is a slash and the name of the delimiter, spaces aside.
+/// Whether the text is a slash and the name of the delimiter, ignoring spaces.
 fn closes(text: &str) -> bool {
     let Some(name) = text.trim_start().strip_prefix('/') else {
         return false;
@@ -64,7 +64,7 @@ fn closes(text: &str) -> bool {
         .is_some_and(|name| name.eq_ignore_ascii_case(own))
 }
 
-/// The summary as a message: of the role that its author wanted, else `system`, which survives trimming.
+/// The summary as a message, with the role that its author chose or else `system`, which survives truncation.
 pub fn message(text: &str, role: Option<&str>) -> Vec<u8> {
     let mut built = ObjectBuilder::default();
     built

@@ -1,24 +1,24 @@
-//! Work on many things at once.
+//! Helpers for running work on several threads.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes below which one core is quick enough, and what each thread takes of memory is more than it is worth.
+/// Below this many bytes, one core is fast enough and further threads are not worth their memory.
 const SMALL: usize = 6 << 20;
 
-/// Pieces for each core, so that one whose piece takes long does not keep the others waiting.
+/// Chunks per core, so that a slow chunk does not hold up the others.
 const PIECES: usize = 4;
 
-/// How many things can be done at once.
+/// Number of threads that can run in parallel.
 pub fn cores() -> usize {
     static CORES: LazyLock<usize> =
         LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
     *CORES
 }
 
-/// Does something with each piece of `0..count`, on all cores where so many bytes of work are worth it. The results are in the order
-/// of the pieces; how many there are depends on the machine.
+/// Calls `each` for chunks of `0..count`, on all cores if there are enough bytes of work. Results are in chunk order;
+/// the number of chunks depends on the machine.
 pub fn by_pieces<R: Send>(count: usize, bytes: usize, each: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
     let threads = match bytes < SMALL {
         true => 1,
@@ -34,12 +34,12 @@ pub fn by_pieces<R: Send>(count: usize, bytes: usize, each: impl Fn(Range<usize>
     in_parallel(threads, &ranges, |range| each(range.clone()))
 }
 
-/// Does something with each of `0..count`, as [`by_pieces`] does; the results are in order.
+/// Calls `each` for every number in `0..count`, as [`by_pieces`] does; results are in order.
 pub fn over_cores<R: Send>(count: usize, bytes: usize, each: impl Fn(usize) -> R + Sync) -> Vec<R> {
     gathered(by_pieces(count, bytes, |range| range.map(&each).collect()))
 }
 
-/// The pieces, one after the other; a single one is not copied.
+/// Concatenates the chunks; a single one is not copied.
 pub fn gathered<R>(pieces: Vec<Vec<R>>) -> Vec<R> {
     let more = pieces.iter().skip(1).map(Vec::len).sum();
     let mut pieces = pieces.into_iter();
@@ -49,7 +49,7 @@ pub fn gathered<R>(pieces: Vec<Vec<R>>) -> Vec<R> {
     all
 }
 
-/// Does the same with every item on several threads; the results are in the order of the items.
+/// Calls `each` for every item on several threads; results are in item order.
 pub fn in_parallel<T: Sync, R: Send>(threads: usize, items: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
     if threads <= 1 || items.len() < 2 {
         return items.iter().map(each).collect();

@@ -1,10 +1,10 @@
-//! Times: what counts as now, and how the times of other systems are read.
+//! Timestamps: the clock, and parsing of the time formats of other systems.
 
 use crate::error::{Error, Kind, Result};
 use jiff::{Timestamp, civil, tz::TimeZone};
 use std::time::Duration;
 
-/// The clock, or the moment that `CONVO_NOW` fixes.
+/// The system clock, or the fixed time in `CONVO_NOW`.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     fixed: Option<Timestamp>,
@@ -29,17 +29,17 @@ impl Clock {
         }
     }
 
-    /// Whether `CONVO_NOW` fixes the time; a filter uses the clock only then.
+    /// Whether `CONVO_NOW` fixes the time; filters use the clock only in that case.
     pub fn is_fixed(&self) -> bool {
         self.fixed.is_some()
     }
 
-    /// Now.
+    /// The current time.
     pub fn timestamp(&self) -> Timestamp {
         self.fixed.unwrap_or_else(Timestamp::now)
     }
 
-    /// Now, to the second, in UTC: `2026-11-20T18:02:03Z`.
+    /// The current time to the second, in UTC: `2026-11-20T18:02:03Z`.
     pub fn now(&self) -> String {
         self.timestamp().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     }
@@ -50,18 +50,18 @@ impl Clock {
     }
 }
 
-/// How a foreign time was read.
+/// A parsed time of another system.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Reading {
     /// RFC 3339 with an offset.
     pub time: String,
-    /// Whether the text named no zone, so that the local one was taken.
+    /// Whether the text had no zone, so that the local one was used.
     pub naive: bool,
 }
 
-/// Reads ISO 8601 in the shapes that programs write: with or without zone, date only, basic form, a space for
-/// the `T`. The fraction and an offset are kept as written; a time without a zone gets the local one. None when
-/// it is no time.
+/// Parses the forms of ISO 8601 that programs write: with or without zone, date only, basic format, a space in place of
+/// the `T`. A fraction and an offset are kept as written; a time without a zone gets the local one. `None` if the text
+/// is not a time.
 pub fn read(text: &str) -> Option<Reading> {
     let text = text.trim();
     if is_rfc3339(text) {
@@ -112,7 +112,7 @@ pub fn read(text: &str) -> Option<Reading> {
     })
 }
 
-/// Whether the text is RFC 3339 as Go and this format take it: upper-case `T`, offset, a real date.
+/// Whether the text is RFC 3339 as Go and the native format accept it: upper-case `T`, offset, a real date.
 pub fn is_rfc3339(text: &str) -> bool {
     let bytes = text.as_bytes();
     let shape = bytes.len() >= 20
@@ -149,7 +149,7 @@ pub fn is_rfc3339(text: &str) -> bool {
         && text[..10].parse::<civil::Date>().is_ok()
 }
 
-/// An RFC 3339 time as local time without zone, to the microsecond, without a fraction that is 0.
+/// An RFC 3339 time as local time without zone, to the microsecond, without a zero fraction.
 pub fn local(time: &str) -> Option<String> {
     let moment = time.parse::<Timestamp>().ok()?;
     let local = moment.to_zoned(TimeZone::system()).datetime();
@@ -160,23 +160,23 @@ pub fn local(time: &str) -> Option<String> {
     }
 }
 
-/// The moment of an RFC 3339 time, to compare times of different zones.
+/// The instant of an RFC 3339 time, to compare times of different zones.
 pub fn moment(time: &str) -> Option<Timestamp> {
     time.parse().ok()
 }
 
-/// The moment of an RFC 3339 time in seconds since 1970, to compare times of different zones.
+/// An RFC 3339 time in seconds since 1970, to compare times of different zones.
 pub fn seconds(time: &str) -> Option<i64> {
     time.parse::<Timestamp>().ok().map(Timestamp::as_second)
 }
 
-/// Whether one RFC 3339 time is before the other; none when one of them is no time.
+/// Whether one RFC 3339 time is before the other; `None` if either is invalid.
 pub fn is_before(one: &str, other: &str) -> Option<bool> {
     Some(one.parse::<Timestamp>().ok()? < other.parse::<Timestamp>().ok()?)
 }
 
-/// The time that much later, in UTC, to the millisecond where it has any: at most the last one that there is. None when
-/// this is no time.
+/// The time after a delay, in UTC, with milliseconds if there are any, and at most the latest representable time.
+/// `None` if the text is not a time.
 pub fn later(time: &str, by: Duration) -> Option<String> {
     let moment = time.parse::<Timestamp>().ok()?;
     let moment = moment.checked_add(by).unwrap_or(Timestamp::MAX);
@@ -191,14 +191,14 @@ fn to_milliseconds(moment: Timestamp) -> String {
     format!("{}{fraction}Z", moment.strftime("%Y-%m-%dT%H:%M:%S"))
 }
 
-/// The moment of an RFC 3339 time in seconds since 1970 with their fraction, as other systems keep it.
+/// An RFC 3339 time in seconds since 1970 with a fraction.
 pub fn epoch(time: &str) -> Option<f64> {
     let moment = time.parse::<Timestamp>().ok()?;
-    // Whole microseconds are exact, which a sum of seconds and a fraction is not.
+    // Whole microseconds are exact; a sum of seconds and a fraction is not.
     Some(moment.as_microsecond() as f64 / 1e6)
 }
 
-/// A moment in seconds since 1970 as RFC 3339 in UTC, to the microsecond; none when no calendar has it.
+/// Seconds since 1970 as RFC 3339 in UTC, to the microsecond; `None` if out of range.
 pub fn from_epoch(seconds: f64) -> Option<String> {
     let microseconds = (seconds * 1e6).round();
     if !seconds.is_finite() || microseconds.abs() > 2.6e17 {
@@ -208,8 +208,8 @@ pub fn from_epoch(seconds: f64) -> Option<String> {
     Some(moment.strftime("%Y-%m-%dT%H:%M:%S%.fZ").to_string())
 }
 
-/// Seconds since 1970 as they are written, as RFC 3339 in UTC: the fraction keeps its digits, unless it is nothing but
-/// zeros. None when that is no number, or no calendar has it.
+/// Decimal seconds since 1970 as RFC 3339 in UTC: keeps the digits of the fraction, unless it is zero. `None` if not a
+/// number, or out of range.
 pub fn from_digits(seconds: &str) -> Option<String> {
     let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -218,7 +218,7 @@ pub fn from_digits(seconds: &str) -> Option<String> {
     }
     let moment = Timestamp::from_second(whole.parse().ok()?).ok()?;
     let time = moment.strftime("%Y-%m-%dT%H:%M:%S");
-    // No clock counts finer, and no calendar reads more.
+    // More than nanoseconds cannot be represented.
     let fraction = &fraction[..fraction.len().min(9)];
     Some(match fraction.bytes().all(|byte| byte == b'0') {
         true => format!("{time}Z"),
@@ -226,17 +226,17 @@ pub fn from_digits(seconds: &str) -> Option<String> {
     })
 }
 
-/// The moment of an RFC 3339 time in milliseconds since 1970.
+/// An RFC 3339 time in milliseconds since 1970.
 pub fn milliseconds(time: &str) -> Option<i64> {
     time.parse::<Timestamp>().ok().map(Timestamp::as_millisecond)
 }
 
-/// A moment in milliseconds since 1970 as RFC 3339 in UTC, with a fraction if it has one; none if no calendar has it.
+/// Milliseconds since 1970 as RFC 3339 in UTC, with a fraction if it is not zero; `None` if out of range.
 pub fn from_milliseconds(milliseconds: i64) -> Option<String> {
     Some(to_milliseconds(Timestamp::from_millisecond(milliseconds).ok()?))
 }
 
-/// The day of an RFC 3339 time, in UTC or where this program runs (`TZ`).
+/// The day of an RFC 3339 time, in UTC or in the local time zone (`TZ`).
 pub fn day(time: &str, utc: bool) -> Option<civil::Date> {
     let zone = if utc { TimeZone::UTC } else { TimeZone::system() };
     Some(time.parse::<Timestamp>().ok()?.to_zoned(zone).date())
@@ -248,7 +248,7 @@ pub fn monday(day: civil::Date) -> civil::Date {
     day.checked_sub(jiff::Span::new().days(since)).unwrap_or(day)
 }
 
-/// The day of an RFC 3339 time where this program runs (`TZ`): `2026-11-20`.
+/// The day of an RFC 3339 time in the local time zone (`TZ`): `2026-11-20`.
 pub fn local_day(time: &str) -> Option<String> {
     let moment = time.parse::<Timestamp>().ok()?;
     Some(moment.to_zoned(TimeZone::system()).date().to_string())

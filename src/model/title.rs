@@ -1,4 +1,4 @@
-//! The title of a session: as set, or derived from the first question that a person asked.
+//! The title of a session: from the header, or derived from the user's first question.
 
 use crate::model::message::{Category, Role};
 use crate::model::session::{Class, Session};
@@ -9,7 +9,7 @@ use crate::model::view::View;
 pub struct Title {
     /// The title, complete.
     pub text: String,
-    /// Where it is from.
+    /// Its origin.
     pub from: TitleSource,
 }
 
@@ -38,7 +38,7 @@ impl TitleSource {
     }
 }
 
-/// Beginnings of texts that programs write in the user's name.
+/// Prefixes of texts that programs write in the user's name.
 const WRAPPERS: [&str; 12] = [
     "Caveat: The messages below",
     "# AGENTS.md",
@@ -54,7 +54,7 @@ const WRAPPERS: [&str; 12] = [
     "Unknown slash command: ",
 ];
 
-/// Elements that programs put around commands, their output and the context of a question.
+/// Elements that programs wrap around commands, their output and the context of a question.
 const ELEMENTS: [&str; 25] = [
     "session_context",
     "hook_context",
@@ -87,7 +87,7 @@ const ELEMENTS: [&str; 25] = [
 const REQUEST: &str = "## My request for Codex:";
 
 impl Title {
-    /// The title of a session: the one in its header, else its first question, else its summary.
+    /// The title of a session: from the header, else its first question, else its summary.
     pub fn of(session: &Session, set: Option<String>, view: &View) -> Option<Title> {
         let set = set.filter(|title| !title.trim().is_empty());
         if let Some(text) = set {
@@ -113,7 +113,7 @@ impl Title {
         found(command?, TitleSource::Question)
     }
 
-    /// The first question that a person asked, complete.
+    /// The first question of the user, complete.
     pub fn question(session: &Session) -> Option<String> {
         texts(session).find_map(|text| question(&text).map(str::to_string))
     }
@@ -135,7 +135,7 @@ fn first_line(text: &str) -> Option<&str> {
     text.lines().map(str::trim).find(|line| !line.is_empty())
 }
 
-/// The text that a person wrote in a message, without what programs add.
+/// The text that the user wrote in a message, without additions by programs.
 pub fn question(text: &str) -> Option<&str> {
     let mut rest = text.trim();
     if let Some(at) = rest.find(REQUEST) {
@@ -151,7 +151,7 @@ pub fn question(text: &str) -> Option<&str> {
     Some(rest).filter(|rest| !rest.is_empty())
 }
 
-/// What follows the element of a program at the start of a text. An element without end takes all of it.
+/// The text after a program's element at the start of a text. An unclosed element extends to the end.
 fn after_element(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('<')?;
     let name = ELEMENTS.iter().find(|name| {
@@ -162,7 +162,7 @@ fn after_element(text: &str) -> Option<&str> {
     Some(text.find(&end).map_or("", |at| &text[at + end.len()..]))
 }
 
-/// Whether a text is nothing but a command of a program, such as `/clear`.
+/// Whether a text is only a program command, such as `/clear`.
 fn is_command(text: &str) -> bool {
     let name = text.strip_prefix('/');
     name.is_some_and(|name| {
@@ -173,7 +173,7 @@ fn is_command(text: &str) -> bool {
     })
 }
 
-/// The command of a program that a message records, with its arguments.
+/// The program command that a message records, with its arguments.
 fn typed_command(text: &str) -> Option<String> {
     let text = text.trim();
     if is_command(text) {

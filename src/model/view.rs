@@ -1,4 +1,4 @@
-//! The view: the messages a model would be sent. `replay.rs` makes it from a log.
+//! The view: the messages that a model would receive. `replay.rs` computes it from a log.
 
 use super::event::Action;
 use super::json;
@@ -11,32 +11,32 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// One thing in the view.
+/// One item of the view.
 #[derive(Clone, Debug)]
 pub enum Item {
-    /// A line of the session as it stands.
+    /// A line of the session, unchanged.
     Line(usize),
     /// A line with members replaced by a compaction.
     Edited(usize, Vec<u8>),
-    /// A message that a compaction put in.
+    /// A message inserted by a compaction.
     Inserted(Vec<u8>),
-    /// A `summary` event, or a compaction that carries one: its text stands for what it covers.
+    /// A `summary` event, or a compaction with one: its text replaces the messages that it covers.
     Summary(usize),
 }
 
-/// What a model would be sent, in order.
+/// The messages that a model would receive, in order.
 #[derive(Clone, Debug, Default)]
 pub struct View {
     /// The items.
     pub items: Vec<Item>,
-    /// Events that name something that is not there: line index, and what is wrong.
+    /// Events that refer to something that does not exist: line index and problem.
     pub dangling: Vec<(usize, String)>,
-    /// Those of them that did nothing at all: line indexes.
+    /// Those of them that had no effect: line indexes.
     pub idle: Vec<usize>,
 }
 
 impl Item {
-    /// The line of the log that it is; none for what was put in.
+    /// The log line of the item; `None` for inserted items.
     pub fn line(&self) -> Option<usize> {
         match self {
             Item::Line(index) | Item::Edited(index, _) => Some(*index),
@@ -44,7 +44,7 @@ impl Item {
         }
     }
 
-    /// The item's bytes as a line without ending.
+    /// The item's bytes as a line without line ending.
     pub fn body<'s>(&'s self, session: &'s Session) -> &'s [u8] {
         match self {
             Item::Line(index) | Item::Summary(index) => session.record(*index).body,
@@ -52,11 +52,11 @@ impl Item {
         }
     }
 
-    /// The item as a message; none for a summary.
+    /// The item as a message; `None` for a summary.
     pub fn message<'s>(&'s self, session: &'s Session) -> Option<Message<'s>> {
         let record = match self {
             Item::Line(index) => session.record(*index),
-            // A made line: whatever byte order mark it began with is content.
+            // A generated line has no byte order mark: such bytes at its start are content.
             Item::Edited(_, body) | Item::Inserted(body) => Record::parse(body, Place { line: 0, offset: 1 }),
             Item::Summary(_) => return None,
         };
@@ -67,7 +67,7 @@ impl Item {
         }
     }
 
-    /// What decides where it may be cut; none for a summary.
+    /// The properties for cutting; `None` for a summary.
     pub fn traits(&self, session: &Session) -> Option<Traits> {
         match self {
             Item::Line(index) => match session.class(*index) {
@@ -79,7 +79,7 @@ impl Item {
         }
     }
 
-    /// The summary's text; none for a message.
+    /// The summary's text; `None` for a message.
     pub fn summary<'s>(&self, session: &'s Session) -> Option<Cow<'s, str>> {
         let Item::Summary(index) = self else { return None };
         match session.record(*index).event()?.action() {
@@ -89,13 +89,13 @@ impl Item {
         }
     }
 
-    /// The summary as a message, of the role that its author wanted; none for a message.
+    /// The summary as a message, with the role that its author chose; `None` for a message.
     pub fn summary_message(&self, session: &Session) -> Option<Vec<u8>> {
         let text = self.summary(session)?;
         Some(summary::message(&text, self.summary_role(session).as_deref()))
     }
 
-    /// The role that a summary's author wanted for it.
+    /// The role that a summary's author chose.
     pub fn summary_role(&self, session: &Session) -> Option<String> {
         let Item::Summary(index) = self else { return None };
         let record = session.record(*index);
@@ -107,19 +107,19 @@ impl Item {
         Some(own.and_then(json::text)?.into_owned())
     }
 
-    /// Whether the item is kept when what is before a cut is dropped; see [`Traits::survives_truncate`].
+    /// Whether the item is kept when earlier items are dropped; see [`Traits::survives_truncate`].
     pub fn survives_truncate(&self, session: &Session) -> bool {
         self.traits(session).is_none_or(Traits::survives_truncate)
     }
 
-    /// Whether the item never leaves the view by itself.
+    /// Whether the item is never dropped automatically.
     pub fn stays(&self, session: &Session) -> bool {
         self.traits(session).is_none_or(|traits| traits.is_system())
     }
 }
 
 impl View {
-    /// Every message of the log, whatever its events do.
+    /// All messages of the log, regardless of events.
     pub fn whole(session: &Session) -> View {
         let mut items = Vec::with_capacity(session.messages().count());
         items.extend(session.messages().map(|(index, _)| Item::Line(index)));
@@ -129,7 +129,7 @@ impl View {
         }
     }
 
-    /// The items with the messages of the log that are not in the view at their places; false: not in the view.
+    /// The items, with the hidden messages of the log at their positions; `false` marks a hidden message.
     pub fn with_hidden(&self, session: &Session) -> Vec<(Item, bool)> {
         let in_view: HashSet<usize> = self.items.iter().filter_map(Item::line).collect();
         let hidden = |range: Range<usize>| {
@@ -150,12 +150,13 @@ impl View {
         items
     }
 
-    /// What would be sent, to compare views by: the bytes of every message, and the texts of summaries.
+    /// The content that a model would receive, for comparing views: the bytes of each message, and the texts of
+    /// summaries.
     pub fn shown(&self, session: &Session) -> Vec<Vec<u8>> {
         self.each_shown(session).map(Cow::into_owned).collect()
     }
 
-    /// The same, one after another.
+    /// As [`Self::shown`], as an iterator.
     pub fn each_shown<'s>(&'s self, session: &'s Session) -> impl Iterator<Item = Cow<'s, [u8]>> + 's {
         self.items.iter().map(|item| match item.summary(session) {
             Some(text) => Cow::Owned(text.into_owned().into_bytes()),

@@ -1,16 +1,16 @@
-//! Text for people: control and direction characters in a form that can be seen.
+//! Makes control and direction characters visible in text for human readers.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Characters that move the cursor, change colors or turn the direction of text around.
+/// Characters that move the cursor, change colors or reverse the text direction.
 pub fn is_hidden(c: char) -> bool {
     matches!(c,
         '\0'..='\x08' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}' | '\u{61c}' | '\u{180e}' | '\u{2028}' | '\u{2029}' | '\u{e0000}'..='\u{e007f}'
         | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Adds a hidden character in a form that can be seen.
+/// Appends a hidden character in visible form.
 pub fn push_visible(out: &mut String, c: char) {
     match c {
         '\0'..='\x1f' => out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
@@ -21,7 +21,7 @@ pub fn push_visible(out: &mut String, c: char) {
     }
 }
 
-/// Text in which control and direction characters can be seen and do nothing.
+/// Text with control and direction characters in visible, harmless form.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return text.into();

@@ -1,13 +1,13 @@
-//! The difference of two texts in lines.
+//! Line diff of two texts.
 
 use super::line::Line;
 use similar::{Algorithm, ChangeTag, TextDiff};
 use std::time::Duration;
 
-/// Larger texts are not compared: one is removed, the other added.
+/// Larger texts are not compared: one is reported as removed, the other as added.
 const LARGEST: (usize, usize) = (5_000, 1 << 20);
 
-/// The lines that differ, and how many are added and removed, with so many unchanged lines around them.
+/// The differing lines with `around` unchanged lines of context, and the numbers of added and removed lines.
 pub fn of(old: &str, new: &str, around: usize) -> (Vec<Line>, (usize, usize)) {
     let is_large = |text: &str| text.len() > LARGEST.1 || text.lines().nth(LARGEST.0).is_some();
     let mut lines = Vec::new();

@@ -1,10 +1,10 @@
-//! The change of a file that a call asks for, in the arguments of well-known tools.
+//! Extracts the file change that a tool call requests from the arguments of well-known tools.
 
 use super::diff;
 use super::line::{Arguments, Line, PATHS};
 use crate::model::json::{self, Dialect};
 
-/// The argument that is replaced, and the one that replaces it.
+/// Argument names of the old and the new text.
 const PAIRS: [(&str, &str); 5] = [
     ("old_string", "new_string"),
     ("old_str", "new_str"),
@@ -13,10 +13,10 @@ const PAIRS: [(&str, &str); 5] = [
     ("old_text", "new_text"),
 ];
 
-/// The complete new text of a file.
+/// Argument names of a file's complete new text.
 const CONTENTS: [&str; 5] = ["content", "contents", "file_text", "new_source", "text"];
 
-/// The change, taken out of the arguments.
+/// Removes the change from the arguments and returns it.
 pub fn take(arguments: &mut Arguments<'_>, around: usize) -> Option<(Vec<Line>, (usize, usize))> {
     if let Some(pair) = take_pair(arguments) {
         return Some(diff::of(&pair.0, &pair.1, around));
@@ -60,7 +60,8 @@ pub fn is_patch(text: &str) -> bool {
     text.trim_start().starts_with("*** Begin Patch")
 }
 
-/// The patch of a call, taken out of the arguments: alone, as the last word of a command, or in its script.
+/// Removes the patch from the arguments and returns it: an argument of its own, the last word of a command, or part of
+/// its script.
 pub fn take_patch(arguments: &mut Arguments<'_>) -> Option<String> {
     let (place, patch) = arguments.iter().enumerate().find_map(|(place, (name, raw))| {
         let text = match name.as_ref() {
@@ -77,7 +78,7 @@ pub fn take_patch(arguments: &mut Arguments<'_>) -> Option<String> {
     Some(patch)
 }
 
-/// The patch that a script hands to `apply_patch` alone; any other script as it is.
+/// The patch, if the script only passes one to `apply_patch`; otherwise the script unchanged.
 fn script(text: &str) -> String {
     let patch = text.strip_prefix("apply_patch <<").and_then(|rest| {
         let (word, lines) = rest.split_once('\n')?;
@@ -89,7 +90,7 @@ fn script(text: &str) -> String {
     patch.unwrap_or_else(|| text.to_string())
 }
 
-/// The files of a patch, its lines, and how many of them are added and removed.
+/// The files of a patch, its lines, and the numbers of added and removed lines.
 pub fn patch(text: &str, relative: impl Fn(&str) -> String) -> (Vec<String>, Vec<Line>, (usize, usize)) {
     let mut files: Vec<String> = Vec::new();
     let mut lines = Vec::new();
@@ -113,7 +114,7 @@ pub fn patch(text: &str, relative: impl Fn(&str) -> String) -> (Vec<String>, Vec
             lines.push(Line::Same(line.strip_prefix(' ').unwrap_or(line).to_string()));
         }
     }
-    // One file is the subject of the call already.
+    // A single file is already the subject of the call.
     if files.len() == 1 && matches!(lines.first(), Some(Line::Note(_))) {
         lines.remove(0);
     }

@@ -1,4 +1,4 @@
-//! What a summary is made of.
+//! Lines and arguments of a tool call summary.
 
 use std::borrow::Cow;
 

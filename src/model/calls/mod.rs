@@ -1,4 +1,4 @@
-//! Tool calls for readers: the name, the argument that says most, and a file change as a line diff.
+//! Summaries of tool calls for human readers: the tool name, the main argument, and a file change as a line diff.
 
 mod diff;
 mod edits;
@@ -15,7 +15,7 @@ use line::{Arguments, PATHS};
 pub use result::{has_failed, output};
 use std::borrow::Cow;
 
-/// A call for readers.
+/// A summary of a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallSummary {
     /// Name of the tool.
@@ -30,7 +30,7 @@ pub struct CallSummary {
     pub arguments: Vec<String>,
 }
 
-/// Arguments that name what a call is about, the most telling first.
+/// Argument names that identify the subject of a call, in order of preference.
 const SUBJECTS: [&str; 17] = [
     "command",
     "cmd",
@@ -51,7 +51,7 @@ const SUBJECTS: [&str; 17] = [
     "question",
 ];
 
-/// Settings of well-known tools, which only a complete summary lists.
+/// Minor settings of well-known tools, which only a complete summary lists.
 const MINOR: [&str; 36] = [
     "description",
     "timeout",
@@ -95,7 +95,7 @@ const MINOR: [&str; 36] = [
 const AROUND: usize = 2;
 
 impl CallSummary {
-    /// Summarizes a call; paths are relative to the working directory. With `full`, nothing is left out.
+    /// Summarizes a call, with paths relative to the working directory. With `full`, nothing is omitted.
     pub fn of(call: &ToolCall<'_>, directory: Option<&str>, full: bool) -> CallSummary {
         let mut summary = CallSummary {
             name: call.name.to_string(),
@@ -146,7 +146,7 @@ impl CallSummary {
         self.counts = Some(counts);
     }
 
-    /// The first line of a text is the subject; the others follow it.
+    /// Uses the first line of a text as the subject, and the others as details.
     fn command(&mut self, text: &str) {
         let mut lines = text.trim_end().lines();
         self.subject = lines.next().unwrap_or_default().to_string();
@@ -205,7 +205,7 @@ fn take_steps(arguments: &mut Arguments<'_>) -> Option<Vec<Line>> {
     lines
 }
 
-/// A string, or the words of a command; a shell that only runs a script is left out.
+/// A string, or the words of a command, without a shell that only runs a script.
 pub fn words(raw: &[u8]) -> Option<String> {
     if let Some(text) = json::text(raw) {
         return Some(text.into_owned());

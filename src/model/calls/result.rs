@@ -1,16 +1,16 @@
-//! Results of calls.
+//! Status and output of tool results.
 
 use crate::model::json::{self, Dialect};
 use crate::model::message::Message;
 use std::borrow::Cow;
 
-/// Whether a result is that of a call that failed, or that nobody allowed.
+/// Whether a tool result is from a failed or rejected call.
 pub fn has_failed(message: &Message<'_>) -> bool {
     let is_set = |name| message.metadata.and_then(|raw| json::member(raw, name)) == Some(b"true");
     is_set("is_error") || is_set("denied") || output(&message.text()).1.is_some_and(|status| status != 0)
 }
 
-/// What a program printed, and its exit status, where a result wraps both in an object.
+/// A program's output and exit status, if a result wraps both in an object.
 pub fn output(text: &str) -> (Cow<'_, str>, Option<i64>) {
     let unwrapped = || {
         let [b'{', ..] = text.as_bytes() else { return None };

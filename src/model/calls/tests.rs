@@ -113,7 +113,7 @@ fn other_arguments_are_names_and_values() {
     );
 }
 
-/// Arguments that only look like those of a known tool are not lost.
+/// Unknown arguments that resemble those of a known tool are kept.
 #[test]
 fn nothing_but_settings_is_left_out() {
     let odd = summary(

@@ -1,5 +1,5 @@
-//! Sessions that continue each other: what each says of its neighbours, in which order they are one conversation, and
-//! which messages of a session are copies of an earlier one's.
+//! Chains of sessions that continue each other: their links, their order, and which messages are copies of a
+//! predecessor's.
 
 mod order;
 
@@ -12,16 +12,16 @@ use std::collections::HashSet;
 
 pub use order::{Branched, Order, Step, order};
 
-/// The `type` in the metadata of the message that marks where a session goes on.
+/// The `type` in the metadata of the message that marks the start of a continuation.
 pub const MARKER: &str = "session_transition";
 
-/// The member of a copy's metadata that names the message it is a copy of.
+/// The metadata member of a copied message that names the original.
 pub const COPIED_FROM: &str = "copied_from";
 
-/// What a session says of its neighbours.
+/// A session's links to its neighbors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
-    /// Its id; none for a session without a `session` line.
+    /// Its id; `None` without a header.
     pub id: Option<String>,
     /// The session that it continues.
     pub continued_from: Option<String>,
@@ -30,7 +30,7 @@ pub struct Links {
 }
 
 impl Links {
-    /// Reads them from the session line, and from the `link` events that count.
+    /// Reads the links from the header and from the active `link` events.
     pub fn of(session: &Session) -> Links {
         let mut links = Links {
             id: session.header_text("id"),
@@ -39,7 +39,7 @@ impl Links {
         };
         let header = (0..session.len()).find(|index| session.class(*index) == Class::Header);
         let mut told = session.live_events();
-        // What another system says in the session line counts least.
+        // Links in the header written by other systems have the lowest precedence.
         told.extend(header);
         let mut seen = HashSet::new();
         for index in told {
@@ -53,7 +53,7 @@ impl Links {
     }
 }
 
-/// The session that a line says its own is continued in: a `link` event, or a `session` line as Penguin's become.
+/// The continuation that a line names: a `link` event, or a header converted from Penguin's.
 pub fn child(event: &Event<'_>) -> Option<String> {
     let holder = match event.name().as_ref() {
         "link" => event.raw,
@@ -68,7 +68,7 @@ pub fn child(event: &Event<'_>) -> Option<String> {
         .map(Cow::into_owned)
 }
 
-/// Whether an event of a session has named another one as its continuation, also one that was taken back since.
+/// Whether any event of a session, even an undone one, has named this session as its continuation.
 pub fn has_named(session: &Session, id: &str) -> bool {
     let events = (0..session.len()).filter(|index| session.class(*index) == Class::Event);
     events
@@ -76,18 +76,18 @@ pub fn has_named(session: &Session, id: &str) -> bool {
         .any(|child| child == id)
 }
 
-/// Where a message of a session comes from.
+/// The origin of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// It was said in this session.
+    /// Written in this session.
     Own,
-    /// A copy of an earlier session's message, and that message's id where it is known.
+    /// A copy of a message of an earlier session, with that message's id if known.
     Copy(Option<String>),
-    /// The message that marks where the session goes on.
+    /// The message that marks the start of a continuation.
     Marker,
 }
 
-/// A member of a message's metadata, where it is now or where Penguin had it.
+/// A metadata member of a message, in its current position or in Penguin's.
 fn noted<'a>(message: &Message<'a>, name: &str) -> Option<Cow<'a, str>> {
     let metadata = message.metadata?;
     let foreign = || json::member(json::member(metadata, "penguin")?, "metadata");
@@ -95,12 +95,12 @@ fn noted<'a>(message: &Message<'a>, name: &str) -> Option<Cow<'a, str>> {
     own.or_else(|| json::member(foreign()?, name).and_then(json::text))
 }
 
-/// The id of the message that this one is a copy of.
+/// The id of the original, if the message is a copy.
 pub fn copied_from(message: &Message<'_>) -> Option<String> {
     noted(message, COPIED_FROM).map(Cow::into_owned)
 }
 
-/// The session that a marker says is continued; none for any other message.
+/// The session that a marker names as continued; `None` for any other message.
 pub fn marks(message: &Message<'_>) -> Option<String> {
     noted(message, "type").filter(|kind| kind == MARKER)?;
     Some(
@@ -110,8 +110,8 @@ pub fn marks(message: &Message<'_>) -> Option<String> {
     )
 }
 
-/// Where each message comes from: line index and origin, in order. The copies that a session begins with end with the
-/// last marker of the session that it continues; behind it only what says so itself is a copy.
+/// The origin of each message: line index and origin, in order. The copies at the start of a session end with the last
+/// marker of the session that it continues; after it, only messages marked as copies count.
 pub fn origins(session: &Session) -> Vec<(usize, Origin)> {
     let previous = session.header_text("continued_from");
     let mut origins = Vec::new();
@@ -139,7 +139,7 @@ pub fn origins(session: &Session) -> Vec<(usize, Origin)> {
     for (nth, (_, origin)) in origins.iter_mut().enumerate() {
         match origin {
             Origin::Own if nth < copied => *origin = Origin::Copy(None),
-            // One of another session that nothing was copied with was said here.
+            // A marker of another session, without copies, was written in this one.
             Origin::Marker if nth >= copied => *origin = Origin::Own,
             _ => {}
         }

@@ -1,39 +1,39 @@
-//! The order in which sessions are one conversation, by the links between them.
+//! Orders sessions into chains by the links between them.
 
 use super::Links;
 use std::collections::{HashMap, HashSet};
 
-/// One place in a chain.
+/// One position in a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A session, by its place among those that were given.
+    /// A session, by its index in the input.
     Session(usize),
-    /// One that a link names and that was not given.
+    /// The id of a linked session that is not in the input.
     Missing(String),
 }
 
-/// Sessions in the order in which they are one conversation.
+/// Sessions in chain order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Order {
-    /// The places, the first one first.
+    /// The steps, first session first.
     pub steps: Vec<Step>,
-    /// What is wrong with the links.
+    /// Problems with the links.
     pub faults: Vec<String>,
 }
 
-/// A session that several continue: which is meant is not for a program to guess.
+/// A session with several continuations, so that the chain is ambiguous.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Branched {
     /// The session.
     pub id: String,
-    /// Those that continue it.
+    /// Its continuations.
     pub children: Vec<String>,
 }
 
-/// The sessions and those that they name, as a graph.
+/// Sessions and link targets, as a graph.
 struct Graph<'l> {
     links: &'l [Links],
-    /// Of each node its id, and which of the sessions it is.
+    /// For each node: its id, and the index of its session.
     nodes: Vec<(Option<&'l str>, Option<usize>)>,
     parents: Vec<Option<usize>>,
     faults: Vec<String>,
@@ -51,7 +51,7 @@ impl<'l> Graph<'l> {
         for (nth, own) in links.iter().enumerate() {
             let mut id = own.id.as_deref();
             if let Some((twice, &first)) = id.and_then(|id| by_id.get_key_value(id)) {
-                // Copies of one session have the same links: nothing is ignored.
+                // Copies of one session have the same links: nothing is lost.
                 if *own != links[first] {
                     graph.faults.push(format!(
                         "two sessions have the id {twice}; ignored the links of the second"
@@ -111,7 +111,7 @@ impl<'l> Graph<'l> {
         }
     }
 
-    /// Tells what is missing, and which neighbours do not name each other.
+    /// Reports missing sessions, and neighbors that do not link to each other.
     fn finish(mut self, path: &[usize]) -> Order {
         for (place, &node) in path.iter().enumerate() {
             let Some(nth) = self.nodes[node].1 else {
@@ -146,8 +146,8 @@ impl<'l> Graph<'l> {
     }
 }
 
-/// Puts sessions in order by their links; those that no link joins stay in the order in which they came. With `last`
-/// only that session and those that it continues, the first one first.
+/// Orders sessions by their links; unlinked sessions keep their input order. With `last`, only returns that session and
+/// its predecessors, first one first.
 pub fn order(links: &[Links], last: Option<usize>) -> Result<Order, Branched> {
     let mut graph = Graph::of(links);
     let mut seen = HashSet::new();
@@ -177,7 +177,7 @@ pub fn order(links: &[Links], last: Option<usize>) -> Result<Order, Branched> {
         if seen.contains(&start) {
             continue;
         }
-        // The first session of the chain that this one belongs to.
+        // Find the first session of this chain.
         let (mut first, mut above) = (start, HashSet::from([start]));
         while let Some(parent) = graph.parents[first].filter(|parent| !seen.contains(parent)) {
             if !above.insert(parent) {
@@ -211,7 +211,7 @@ pub fn order(links: &[Links], last: Option<usize>) -> Result<Order, Branched> {
 mod tests {
     use super::*;
 
-    /// `b<a>c`: the session b, which continues a and is continued in c.
+    /// `b<a>c`: session b, which continues a and is continued by c.
     fn links(words: &str) -> Vec<Links> {
         let one = |word: &str| {
             let (from, rest) = word

@@ -1,10 +1,10 @@
-//! Objects made and changed member by member, everything else as it was.
+//! Builds JSON objects and edits their members, leaving all other bytes unchanged.
 
 use super::members::FEW;
 use super::{Dialect, Fault, Members, number_end, push_text, scalar_end, string_end};
 use std::collections::HashMap;
 
-/// Builds one object, member by member, from raw values.
+/// Builds an object member by member from raw values.
 #[derive(Clone, Debug)]
 pub struct ObjectBuilder {
     out: Vec<u8>,
@@ -17,7 +17,7 @@ impl Default for ObjectBuilder {
 }
 
 impl ObjectBuilder {
-    /// Adds a member whose value is JSON already.
+    /// Adds a member with a raw JSON value.
     pub fn raw(&mut self, name: &str, value: impl AsRef<[u8]>) -> &mut Self {
         if self.out.len() > 1 {
             self.out.push(b',');
@@ -28,14 +28,14 @@ impl ObjectBuilder {
         self
     }
 
-    /// Adds a member whose value is this text.
+    /// Adds a member with a string value.
     pub fn text(&mut self, name: &str, value: &str) -> &mut Self {
         self.raw(name, b"");
         push_text(&mut self.out, value);
         self
     }
 
-    /// Whether no member was added yet.
+    /// Whether the object has no members yet.
     pub fn is_empty(&self) -> bool {
         self.out.len() == 1
     }
@@ -113,8 +113,8 @@ pub fn with_members(object: &[u8], changes: &[(&str, Option<&[u8]>)]) -> Result<
     Ok(built.finish())
 }
 
-/// The value without white space between its tokens, so that it fits on a line; strings and numbers keep
-/// their spelling. `NaN` and the infinities become null; the second value counts them.
+/// The value without white space between tokens, so that it fits on one line; strings and numbers are unchanged. `NaN`
+/// and infinities become null; the second result counts them.
 pub fn compact(value: &[u8]) -> (Vec<u8>, u64) {
     let mut out = Vec::with_capacity(value.len());
     let mut replaced = 0;
@@ -127,7 +127,7 @@ pub fn compact(value: &[u8]) -> (Vec<u8>, u64) {
                 out.extend_from_slice(&value[i..end]);
                 i = end;
             }
-            // As a whole: the sign of an exponent begins no number.
+            // Skip the whole number: the sign of an exponent starts no number.
             b'-' | b'0'..=b'9' if number_end(value, i).is_ok() => {
                 let end = number_end(value, i).unwrap_or(i + 1);
                 out.extend_from_slice(&value[i..end]);

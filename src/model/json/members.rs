@@ -1,19 +1,19 @@
-//! Objects and arrays, split into their pieces.
+//! Iterators over the members of objects and the elements of arrays.
 
 use super::{Dialect, Scan, fault, key_end, skip_space, unescape, value_end};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// One member of an object, as it was written.
+/// One member of an object, unmodified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member<'a> {
-    /// The name between its quotes, escapes untouched.
+    /// The name between its quotes, with escapes.
     pub key: &'a [u8],
     /// The value's bytes.
     pub value: &'a [u8],
     /// Offset of the name's opening quote in the object's bytes.
     pub start: usize,
-    /// Offset behind the value in the object's bytes.
+    /// Offset after the value in the object's bytes.
     pub end: usize,
 }
 
@@ -24,7 +24,7 @@ impl Member<'_> {
     }
 }
 
-/// The members of an object, one after another; after the last, the end of the object is checked too.
+/// Iterates over the members of an object and checks the end of the object after the last one.
 pub struct Members<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -40,7 +40,7 @@ enum State {
 }
 
 impl<'a> Members<'a> {
-    /// Over an object's bytes; white space around it is allowed, anything behind it is a fault.
+    /// From an object's bytes; surrounding white space is allowed, any other trailing byte is a fault.
     pub fn new(bytes: &'a [u8], dialect: Dialect) -> Scan<Self> {
         Ok(Members {
             bytes,
@@ -71,7 +71,7 @@ impl<'a> Members<'a> {
     }
 }
 
-/// The elements of an array, one after another.
+/// Iterates over the elements of an array.
 pub struct Elements<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -80,7 +80,7 @@ pub struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Over an array's bytes.
+    /// From an array's bytes.
     pub fn new(bytes: &'a [u8], dialect: Dialect) -> Scan<Self> {
         Ok(Elements {
             bytes,
@@ -113,7 +113,7 @@ fn opened(bytes: &[u8], bracket: u8, what: &'static str) -> Scan<usize> {
     }
 }
 
-/// Moves over a comma, or over the closing bracket and what white space follows it.
+/// Skips a comma, or the closing bracket and the white space after it.
 fn step(bytes: &[u8], at: &mut usize, state: &mut State, close: u8) -> Scan<Option<usize>> {
     if *state == State::Done {
         return Ok(None);
@@ -142,8 +142,8 @@ fn step(bytes: &[u8], at: &mut usize, state: &mut State, close: u8) -> Scan<Opti
     Ok(Some(i))
 }
 
-/// The value of the last member with this name (the last one counts, as in most parsers); none when the bytes
-/// are no object or have no such member.
+/// The value of the last member with this name (as in most parsers); `None` if the bytes are not an object or have no
+/// such member.
 pub fn member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let mut members = Members::new(object, Dialect::Python).ok()?;
     let mut found = None;
@@ -155,16 +155,16 @@ pub fn member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     found
 }
 
-/// Up to this many names a search from the first one is faster than a map.
+/// Up to this many names, a linear search is faster than a map.
 pub(super) const FEW: usize = 32;
 
-/// A member that is a string.
+/// A string member.
 pub fn member_text<'a>(object: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
     member(object, name).and_then(super::text)
 }
 
-/// All members of an object by name; for repeats the last value, at the first one's place. None when the
-/// bytes are no object.
+/// All members of an object by name; for repeated names the last value, at the position of the first. `None` if the
+/// bytes are not an object.
 pub fn members<'a>(object: &'a [u8], dialect: Dialect) -> Option<Vec<(Cow<'a, str>, &'a [u8])>> {
     let mut scan = Members::new(object, dialect).ok()?;
     let mut all: Vec<(Cow<'a, str>, &'a [u8])> = Vec::new();
@@ -195,7 +195,7 @@ pub fn members<'a>(object: &'a [u8], dialect: Dialect) -> Option<Vec<(Cow<'a, st
     Some(all)
 }
 
-/// The elements of an array; none when the bytes are no array.
+/// The elements of an array; `None` if the bytes are not an array.
 pub fn elements(array: &[u8], dialect: Dialect) -> Option<Vec<&[u8]>> {
     let mut scan = Elements::new(array, dialect).ok()?;
     let mut all = Vec::new();

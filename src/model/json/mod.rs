@@ -1,6 +1,6 @@
-//! A validating scanner over raw JSON: it splits objects and arrays into borrowed pieces and builds no tree,
-//! so that big integers, float spellings, duplicate members, lone surrogates and member order stay as they
-//! were written. Nesting is no limit: nothing here recurses.
+//! A validating scanner for raw JSON. It splits objects and arrays into borrowed slices and builds no tree, so that big
+//! integers, number formats, duplicate members, lone surrogates and member order are preserved. It does not recurse, so
+//! nesting depth is unlimited.
 
 mod build;
 mod members;
@@ -12,16 +12,16 @@ pub use members::{Elements, Member, Members, elements, member, member_text, memb
 pub use same::same;
 pub use text::{array, push_text, text, texts, unescape};
 
-/// Why bytes are no JSON, and where.
+/// The position and reason of a JSON syntax error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Offset of the offending byte from the start of the scanned bytes.
     pub offset: usize,
-    /// What is wrong there.
+    /// The problem at that offset.
     pub what: &'static str,
 }
 
-/// What is taken for a value beside RFC 8259.
+/// Accepted extensions of RFC 8259.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// RFC 8259.
@@ -36,7 +36,7 @@ const fn fault<T>(offset: usize, what: &'static str) -> Scan<T> {
     Err(Fault { offset, what })
 }
 
-/// Index of the first byte at or after `at` that is no JSON white space.
+/// Index of the first byte at or after `at` that is not JSON white space.
 pub fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
         at += 1;
@@ -44,12 +44,12 @@ pub fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The same byte in all eight places.
+/// The same byte in all eight positions.
 const EACH: u64 = 0x0101_0101_0101_0101;
 
-/// The highest bit of each byte that ends a run of plain text: a quote, a backslash, a control character. Bits
-/// behind the first one may be wrong, which is why only the first is used.
-/// Source: "Determine if a word has a byte less than n", Bit Twiddling Hacks.
+/// The highest bit of each byte that ends a run of plain text: a quote, a backslash, a control character. Bits after
+/// the first set one may be wrong, so only the first is used. Source: "Determine if a word has a byte less than n", Bit
+/// Twiddling Hacks.
 #[inline(always)]
 fn special(word: u64) -> u64 {
     let quote = word ^ (EACH * 0x22);
@@ -67,7 +67,7 @@ fn plain_end(bytes: &[u8], mut at: usize) -> usize {
         let eight: [u8; 8] = bytes.get(at..at + 8)?.try_into().ok()?;
         Some(special(u64::from_le_bytes(eight)))
     };
-    // Names and ids end soon; long texts, the bulk of a session, are looked at 32 bytes at a time.
+    // Names and ids are short; long texts, the bulk of a session, are scanned 32 bytes at a time.
     for _ in 0..2 {
         match word(at) {
             Some(0) => at += 8,
@@ -100,7 +100,7 @@ fn plain_end(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Index behind the string whose opening quote is at `at`.
+/// Index after the string whose opening quote is at `at`.
 fn string_end(bytes: &[u8], at: usize) -> Scan<usize> {
     let mut i = at + 1;
     loop {
@@ -174,7 +174,7 @@ fn scalar_end(bytes: &[u8], at: usize, dialect: Dialect) -> Scan<usize> {
     end.map_or(fault(at, "not a JSON value"), Ok)
 }
 
-/// One bit a level of nesting: set for an object.
+/// One bit per nesting level: set for an object.
 #[derive(Default)]
 struct Levels {
     low: u64,
@@ -203,7 +203,7 @@ impl Levels {
     }
 }
 
-/// Index behind the member name that begins at `at`, and index of the value.
+/// Index after the member name that starts at `at`, and index of the value.
 fn key_end(bytes: &[u8], at: usize) -> Scan<(usize, usize)> {
     if bytes.get(at) != Some(&b'"') {
         return fault(at, "missing member name");
@@ -216,7 +216,7 @@ fn key_end(bytes: &[u8], at: usize) -> Scan<(usize, usize)> {
     Ok((end, skip_space(bytes, colon + 1)))
 }
 
-/// Index behind the value that begins at `at` (no white space before it).
+/// Index after the value that starts at `at` (no white space before it).
 pub fn value_end(bytes: &[u8], at: usize, dialect: Dialect) -> Scan<usize> {
     if !matches!(bytes.get(at), Some(b'{' | b'[')) {
         return scalar_end(bytes, at, dialect);
@@ -224,7 +224,7 @@ pub fn value_end(bytes: &[u8], at: usize, dialect: Dialect) -> Scan<usize> {
     let mut levels = Levels::default();
     let mut i = at;
     loop {
-        // Here a value begins.
+        // Start of a value.
         match bytes.get(i) {
             Some(&open @ (b'{' | b'[')) => {
                 let object = open == b'{';
@@ -239,7 +239,7 @@ pub fn value_end(bytes: &[u8], at: usize, dialect: Dialect) -> Scan<usize> {
             }
             _ => i = scalar_end(bytes, i, dialect)?,
         }
-        // Here a value has ended.
+        // End of a value.
         loop {
             if levels.depth == 0 {
                 return Ok(i);

@@ -1,13 +1,13 @@
-//! Whether two spellings are the same JSON.
+//! Equality of JSON values regardless of formatting.
 
 use super::{Dialect, Elements, Members, skip_space, unescape};
 use std::borrow::Cow;
 
-/// Deeper values are the same only when they are the same bytes.
+/// Deeper values are equal only if their bytes are.
 const DEEPEST: usize = 64;
 
-/// Whether two values are the same but for white space and the order of members. Numbers and strings count as they are
-/// spelled, so that nothing is the same that a parser could take for different things.
+/// Whether two values are equal except for white space and member order. Numbers and strings are compared by their
+/// bytes, so that values that a parser could distinguish are never equal.
 pub fn same(one: &[u8], other: &[u8]) -> bool {
     same_at(one, other, 0)
 }
@@ -48,8 +48,8 @@ fn same_elements(one: &[u8], other: &[u8], depth: usize) -> Option<bool> {
     }
 }
 
-/// The members by name; those of one name stay in their order. A name that holds half a surrogate pair is known by
-/// its spelling, for decoded it could be any other such.
+/// The members sorted by name; members of one name keep their order. A name with a lone surrogate is compared by its
+/// raw bytes, because different ones decode to the same text.
 fn sorted(object: &[u8]) -> Option<Vec<(Cow<'_, str>, &[u8])>> {
     let mut scan = Members::new(object, Dialect::Python).ok()?;
     let mut all = Vec::new();

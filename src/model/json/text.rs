@@ -1,9 +1,9 @@
-//! Strings: their escapes read and written.
+//! Decoding and encoding of JSON strings.
 
 use std::borrow::Cow;
 
-/// The text of a string value (with its quotes); none for any other value. Lone surrogates and bytes that are
-/// no UTF-8 become U+FFFD: this is for looking at text, not for carrying it on.
+/// The text of a string value (with its quotes); `None` for any other value. Lone surrogates and invalid UTF-8 become
+/// U+FFFD: for inspection only, not for writing back.
 pub fn text(value: &[u8]) -> Option<Cow<'_, str>> {
     match value {
         [b'"', inner @ .., b'"'] => Some(unescape(inner)),
@@ -11,7 +11,7 @@ pub fn text(value: &[u8]) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Decodes the escapes of a string's inside.
+/// Decodes the escapes in the content of a string.
 pub fn unescape(inner: &[u8]) -> Cow<'_, str> {
     let Some(first) = memchr::memchr(b'\\', inner) else {
         return lossy(inner);
@@ -30,12 +30,12 @@ pub fn unescape(inner: &[u8]) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Text that is UTF-8 as a rule, which is found out faster than where it is not.
+/// Decodes text with a fast path for valid UTF-8.
 fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
-/// The character an escape stands for and the escape's length in bytes.
+/// The character of an escape, and the escape's length in bytes.
 fn escape(bytes: &[u8]) -> (char, usize) {
     let unit = |bytes: &[u8]| -> Option<u32> {
         let digits = bytes.strip_prefix(b"\\u")?.get(..4)?;
@@ -60,7 +60,7 @@ fn escape(bytes: &[u8]) -> (char, usize) {
     }
 }
 
-/// Appends `text` as a JSON string with its quotes: only what RFC 8259 demands is escaped.
+/// Appends `text` as a quoted JSON string, escaping only what RFC 8259 requires.
 pub fn push_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     let mut from = 0;
@@ -103,7 +103,7 @@ pub fn texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Vec<u8> {
     array(texts.into_iter().map(one))
 }
 
-/// An array of these values.
+/// An array of raw values.
 pub fn array<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Vec<u8> {
     let mut raw = vec![b'['];
     for (nth, value) in values.into_iter().enumerate() {

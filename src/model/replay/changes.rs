@@ -1,19 +1,19 @@
-//! The changes that several edits of one message make together, so that the message is written once.
+//! Combines several edits of one message, so that the message is encoded once.
 
 use crate::model::event::Edit;
 use crate::model::json;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// A member and its new value; none where it is unset.
+/// A member and its new value; `None` if it is unset.
 type Change<'a> = (Cow<'a, str>, Option<Cow<'a, [u8]>>);
 
-/// Member changes of one message: the last value of each member; none where it is removed.
+/// Member changes of one message: the last value of each member; `None` if it is removed.
 #[derive(Debug, Default)]
 pub struct Changes<'a> {
     members: Vec<Change<'a>>,
     places: HashMap<Cow<'a, str>, usize>,
-    /// Whether the message has an id so far; unknown before the first edit.
+    /// Whether the message has an id; unknown before the first edit.
     has_id: Option<bool>,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Changes<'a> {
         let is_set = |name: &str| edit.set.iter().any(|(set, _)| set == name);
         let unset: Vec<_> = edit.unset.into_iter().filter(|name| !is_set(name)).collect();
         let is_empty = edit.set.is_empty() && unset.is_empty();
-        // A count of tokens is that of the old content.
+        // A token count applies to the old content only.
         let tokens = !is_empty && !is_set("tokens") && !unset.iter().any(|name| name == "tokens");
         self.has_id = Some(!unset.iter().any(|name| name == "id") || !has_id);
         for (name, value) in edit.set {
@@ -38,7 +38,7 @@ impl<'a> Changes<'a> {
         if tokens {
             self.change(Cow::Borrowed("tokens"), None);
         }
-        // A derived id is that of the old line, and later events name it: from now on the message carries it.
+        // Store the derived id in the message: it was derived from the old line, and later events refer to it.
         if !has_id {
             let mut id = Vec::new();
             json::push_text(&mut id, &edit.of.id);
@@ -64,7 +64,7 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// The message after the edits; none when there are none, or when it is not an object.
+    /// The message after the edits; `None` if there are none, or if it is not an object.
     pub fn apply(&self, message: &[u8]) -> Option<Vec<u8>> {
         if self.members.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! What compactions put into a view: messages, and a summary.
+//! Messages and summaries that compactions insert into a view.
 
 use super::changes::Changes;
 use crate::error::Place;
@@ -10,9 +10,9 @@ use crate::model::view::Item;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::{Bound, RangeBounds};
 
-/// What is put in.
+/// Inserted content.
 pub enum Content<'s> {
-    /// A message, and the edits that later compactions made.
+    /// A message, and the edits by later compactions.
     Message(&'s [u8], Changes<'s>),
     /// The summary of the event at this line.
     Summary(usize),
@@ -29,16 +29,16 @@ struct Insert<'s> {
     next: Option<usize>,
 }
 
-/// What removes an insert; a class includes those before it.
+/// What removes an insert. Whatever removes a class also removes the classes before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
-    /// Every cut and summary.
+    /// Any truncation and any summary.
     Plain,
-    /// Every summary, and cuts that drop instructions too.
+    /// Any summary, and truncations that drop instructions.
     Context,
-    /// Cuts that drop instructions too.
+    /// Truncations that drop instructions.
     System,
-    /// None of them.
+    /// Neither.
     Summary,
 }
 
@@ -62,29 +62,29 @@ impl Class {
     }
 }
 
-/// Everything that was put in, in order.
+/// All inserted content, in order.
 #[derive(Default)]
 pub struct Inserts<'s> {
-    /// In the order of time.
+    /// In chronological order.
     all: Vec<Insert<'s>>,
     first: Option<usize>,
     last: Option<usize>,
     by_id: HashMap<String, VecDeque<usize>>,
-    /// The messages of the classes that a range of lines may remove, by the lines that they are placed before.
+    /// Messages of the classes that a range of lines may remove, by the line that they precede.
     by_line: [BTreeMap<usize, Vec<usize>>; 3],
     summary: Option<usize>,
-    /// What the compaction at hand drops; until its end it still marks a place.
+    /// Inserts that the current compaction drops; until it ends, they still serve as positions.
     dropped: Vec<usize>,
     count: usize,
 }
 
 impl<'s> Inserts<'s> {
-    /// Number of those that were not removed.
+    /// Number of inserts that were not removed.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// The summary that was put in: its event, and the line that it is placed before.
+    /// The inserted summary: its event, and the line that it precedes.
     pub fn summary(&self) -> Option<(usize, usize)> {
         let insert = &self.all[self.summary?];
         match insert.content {
@@ -93,7 +93,7 @@ impl<'s> Inserts<'s> {
         }
     }
 
-    /// Puts something in before a line, after what is there already.
+    /// Inserts content before a line, after earlier inserts at that position.
     pub fn push(&mut self, before: usize, id: Option<String>, content: Content<'s>) {
         let new = self.add(before, id, content);
         self.all[new].previous = self.last;
@@ -103,7 +103,7 @@ impl<'s> Inserts<'s> {
         }
     }
 
-    /// Puts something in right before another insert.
+    /// Inserts content directly before another insert.
     pub fn push_before(&mut self, other: usize, id: Option<String>, content: Content<'s>) {
         let new = self.add(self.all[other].before, id, content);
         let previous = self.all[other].previous.replace(new);
@@ -136,7 +136,7 @@ impl<'s> Inserts<'s> {
         new
     }
 
-    /// Files an insert under its line, by its class.
+    /// Indexes an insert by its line and class.
     fn file(&mut self, nth: usize) {
         let insert = &self.all[nth];
         if let Some(lines) = self.by_line.get_mut(insert.class as usize) {
@@ -144,7 +144,7 @@ impl<'s> Inserts<'s> {
         }
     }
 
-    /// The oldest insert of an id.
+    /// The oldest insert with this id.
     pub fn oldest(&mut self, id: &str) -> Option<usize> {
         let named = self.by_id.get_mut(id)?;
         while named.front().is_some_and(|nth| self.all[*nth].is_removed) {
@@ -153,7 +153,7 @@ impl<'s> Inserts<'s> {
         named.front().copied()
     }
 
-    /// Drops the newest insert of an id at the end of this compaction; false when there is none.
+    /// Drops the newest insert with this id at the end of this compaction; `false` if there is none.
     pub fn drop_newest(&mut self, id: &str) -> bool {
         let Some(named) = self.by_id.get_mut(id) else {
             return false;
@@ -165,7 +165,7 @@ impl<'s> Inserts<'s> {
         named.back().is_some()
     }
 
-    /// Removes what the compaction at hand dropped.
+    /// Removes the inserts that the current compaction dropped.
     pub fn end_compaction(&mut self) {
         for nth in std::mem::take(&mut self.dropped) {
             self.remove(nth);
@@ -196,7 +196,7 @@ impl<'s> Inserts<'s> {
         }
     }
 
-    /// Removes the messages before a line; with `keep_system` those that survive such a cut remain.
+    /// Removes the messages before a line; with `keep_system`, keeps those that survive a truncation.
     pub fn truncate(&mut self, limit: usize, keep_system: bool) {
         self.remove_from(Class::Plain, ..limit);
         if !keep_system {
@@ -220,7 +220,7 @@ impl<'s> Inserts<'s> {
                 return;
             };
             for nth in filed.remove(&line).unwrap_or_default() {
-                // An edit may have put it into another class since.
+                // An edit may have changed the class.
                 if self.all[nth].class == class {
                     self.remove(nth);
                 }
@@ -228,14 +228,14 @@ impl<'s> Inserts<'s> {
         }
     }
 
-    /// Removes the summary that was put in.
+    /// Removes the inserted summary.
     pub fn forget_summary(&mut self) {
         if let Some(nth) = self.summary.take() {
             self.remove(nth);
         }
     }
 
-    /// What was not removed, in the order of the lines that it is placed before.
+    /// The remaining inserts, in the order of the lines that they precede.
     pub fn into_items(self) -> Vec<(usize, Item)> {
         let mut items = Vec::with_capacity(self.count);
         let mut next = self.first;

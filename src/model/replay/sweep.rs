@@ -1,17 +1,16 @@
-//! Ranges of lines, visited so that no line is visited twice however much the ranges overlap.
+//! Visits ranges of lines so that no line is visited twice, however much the ranges overlap.
 
 use std::ops::Range;
 
-/// Remembers which lines were visited.
+/// Tracks visited lines.
 #[derive(Default)]
 pub struct Sweep {
-    /// For each line a line at or after it, on the way to the first one that was not visited; empty before the first
-    /// range.
+    /// For each line: a line at or after it on the path to the next unvisited one; empty before the first range.
     next: Vec<usize>,
 }
 
 impl Sweep {
-    /// Calls `visit` with each line of a range that was not visited before; all lines are below `lines`.
+    /// Calls `visit` for each unvisited line of a range; all lines are below `lines`.
     pub fn over(&mut self, range: Range<usize>, lines: usize, mut visit: impl FnMut(usize)) {
         if self.next.is_empty() {
             self.next = (0..=lines).collect();

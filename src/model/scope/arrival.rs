@@ -1,4 +1,4 @@
-//! A message that came in together with what it says about sessions, and what counts where it says nothing.
+//! An incoming message with its scope settings, and defaults for missing ones.
 
 use super::identity::Links;
 use super::inbound::{Dimension, Inbound};
@@ -7,38 +7,38 @@ use super::{Form, Scope};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// A message that came in, and what it says about sessions.
+/// An incoming message and its scope settings.
 #[derive(Clone, Debug, Default)]
 pub struct Arrival<'a> {
-    /// Where it came from.
+    /// Its origin.
     pub inbound: Inbound<'a>,
-    /// What tells conversations apart, where it says so.
+    /// The dimensions that separate sessions, if specified.
     pub dimensions: Option<Vec<Dimension>>,
-    /// Persons of several ids, where it names them.
+    /// Identity links, if specified.
     pub links: Option<Links>,
 }
 
-/// What is settled for every question, whatever it says itself.
+/// Settings that apply to all requests.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Where messages come from, and for which agent; what is blank is up to the message.
+    /// Origin and agent of messages; blank members are taken from the message.
     pub inbound: Inbound<'static>,
-    /// What tells conversations apart.
+    /// The dimensions that separate sessions.
     pub dimensions: Option<Vec<Dimension>>,
-    /// Persons of several ids.
+    /// Identity links.
     pub links: Option<Links>,
-    /// What tells conversations apart where nothing says so.
+    /// Default for dimensions.
     pub default_dimensions: Option<Vec<Dimension>>,
-    /// Persons of several ids where nothing names any.
+    /// Default for identity links.
     pub default_links: Option<Links>,
-    /// Whose sessions they are.
+    /// Owner of the sessions.
     pub owner: Parts,
-    /// Whose they are where nothing says so.
+    /// Default owner.
     pub default_owner: Parts,
 }
 
 impl Settings {
-    /// The parts that count for these.
+    /// The effective owner for these parts.
     pub fn owner(&self, parts: &Parts) -> Parts {
         self.owner
             .clone()
@@ -47,24 +47,24 @@ impl Settings {
     }
 }
 
-/// Nobody.
+/// The empty set of links.
 static NO_LINKS: LazyLock<Links> = LazyLock::new(Links::default);
 
 impl Arrival<'_> {
-    /// What tells its conversations apart.
+    /// The effective dimensions.
     pub fn dimensions<'d>(&'d self, settings: &'d Settings) -> &'d [Dimension] {
         let own = settings.dimensions.as_deref().or(self.dimensions.as_deref());
         own.or(settings.default_dimensions.as_deref())
             .unwrap_or(&Dimension::DEFAULT)
     }
 
-    /// The persons of several ids.
+    /// The effective identity links.
     pub fn links<'d>(&'d self, settings: &'d Settings) -> &'d Links {
         let own = settings.links.as_ref().or(self.links.as_ref());
         own.or(settings.default_links.as_ref()).unwrap_or(&NO_LINKS)
     }
 
-    /// Where it came from, as far as that is not settled.
+    /// The effective origin of the message.
     pub fn inbound<'d>(&'d self, settings: &'d Settings) -> Cow<'d, Inbound<'d>> {
         if settings.inbound == Inbound::default() {
             return Cow::Borrowed(&self.inbound);
@@ -72,7 +72,7 @@ impl Arrival<'_> {
         Cow::Owned(settings.inbound.or(&self.inbound))
     }
 
-    /// The scope of which a key of this form is made.
+    /// The scope that a key of this form encodes.
     pub fn scope(&self, form: Form, settings: &Settings) -> Scope {
         let (dimensions, links) = (self.dimensions(settings), self.links(settings));
         match form {
@@ -81,7 +81,7 @@ impl Arrival<'_> {
         }
     }
 
-    /// The names that PicoClaw gives the session, and where the key is another form, the one that PicoClaw has for it.
+    /// The names that PicoClaw gives the session, including PicoClaw's key if the key has another form.
     pub fn aliases(&self, form: Form, settings: &Settings) -> Vec<String> {
         let inbound = self.inbound(settings);
         let mut aliases = inbound.aliases(self.links(settings));

@@ -1,4 +1,4 @@
-//! A question for a key, as JSON has it: a scope, a message that came in, or whose session it is; and the answer.
+//! A request for a key in JSON (a key, a scope, an incoming message or an owner), and the answer.
 
 use super::arrival::{Arrival, Settings};
 use super::identity::Links;
@@ -10,37 +10,37 @@ use crate::error::{Error, Kind, Result};
 use crate::model::json::{self, Dialect, Members};
 use std::borrow::Cow;
 
-/// What is asked for.
+/// A request for a key.
 #[derive(Clone, Debug)]
 pub enum Asked<'a> {
-    /// A key that is given.
+    /// A given key.
     Given(Cow<'a, str>),
     /// The key of a scope.
     Scope(Scope),
-    /// The key of the session that a message belongs to.
+    /// The key of the session that an incoming message belongs to.
     Inbound(Box<Arrival<'a>>),
-    /// The key of somebody's session.
+    /// The key of an owner's session.
     Owner(Parts),
 }
 
-/// A key, and what belongs to it.
+/// A key with its derivation.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// The key.
     pub key: String,
-    /// What it is made of; none of a given key.
+    /// The text that the key encodes; `None` for a given key.
     pub signature: Option<String>,
-    /// The scope as JSON; none of a given key.
+    /// The scope as JSON; `None` for a given key.
     pub scope: Option<Vec<u8>>,
-    /// Other names of the session.
+    /// Aliases of the session.
     pub aliases: Vec<String>,
-    /// Those of them that are names of other sessions too.
+    /// Those of them that other sessions share.
     pub shared: Vec<String>,
-    /// What might share the key, and what was read otherwise than it was written.
+    /// Sessions that could share the key, and values that were normalized.
     pub notes: Vec<String>,
 }
 
-/// The members of a question, each as it was written.
+/// The members of a request.
 #[derive(Default)]
 struct Given<'a> {
     arrival: Arrival<'a>,
@@ -104,7 +104,7 @@ impl<'a> Given<'a> {
             _ => None,
         };
         if let Some(part) = part {
-            // What is wrong with it is told only where it is asked for: a message may have a user of its own.
+            // Invalid values are only reported if they are needed: a message may have its own member `user`.
             *part = text(raw).map(Cow::into_owned);
             return Ok(());
         }
@@ -134,8 +134,8 @@ fn dimensions(raw: &[u8]) -> Result<Vec<Dimension>> {
 }
 
 impl<'a> Asked<'a> {
-    /// Reads an object: the scope of a session; or where a message came from, flat or in a member `context`; or tenant,
-    /// user and session. Other members are passed over.
+    /// Parses an object: the scope of a session; or the origin of a message, at the top level or in a member `context`;
+    /// or tenant, user and session. Ignores other members.
     pub fn read(object: &'a [u8]) -> Result<Asked<'a>> {
         let mut given = Given::default();
         given.read(object)?;
@@ -143,13 +143,13 @@ impl<'a> Asked<'a> {
             return Ok(Asked::Given(key));
         }
         if let Some(scope) = given.scope {
-            // Whose it is can stand there too.
+            // This object may also be an owner.
             return match Asked::read(scope)? {
                 Asked::Inbound(_) => Ok(Asked::Scope(Scope::read(scope)?)),
                 other => Ok(other),
             };
         }
-        // The dimensions of a scope may be any.
+        // A scope may have any dimensions.
         if given.has_values {
             return Ok(Asked::Scope(Scope::read(object)?));
         }
@@ -167,7 +167,7 @@ impl<'a> Asked<'a> {
         )
     }
 
-    /// The key; none where no session is named.
+    /// The key; `None` if the request names no session.
     pub fn key(&self, form: Form, settings: &Settings) -> Result<Option<String>> {
         let key = match self {
             Asked::Given(key) => Some(key.clone().into_owned()),
@@ -182,7 +182,7 @@ impl<'a> Asked<'a> {
         key.map(one_line).transpose()
     }
 
-    /// What whoever asks should know though he did not ask for it: that an id was lost, or a person is not certain.
+    /// Warnings about lost ids and ambiguous senders.
     pub fn warnings(&self, form: Form, settings: &Settings) -> Vec<String> {
         match self {
             Asked::Inbound(arrival) => notes::warnings(arrival, form, settings),
@@ -190,7 +190,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// The key with all that belongs to it; none where no session is named.
+    /// The key with its derivation; `None` if the request names no session.
     pub fn answer(&self, form: Form, settings: &Settings) -> Result<Option<Answer>> {
         let Some(key) = self.key(form, settings)? else {
             return Ok(None);
@@ -246,7 +246,7 @@ fn taken_as_it_is() -> Error {
     )
 }
 
-/// Refuses a key that would be two lines, or would move a terminal's cursor.
+/// Rejects a key with control characters, which would break lines or move a terminal's cursor.
 fn one_line(key: String) -> Result<String> {
     if key.chars().any(char::is_control) {
         return Err(Error::new(

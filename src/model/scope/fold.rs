@@ -1,30 +1,30 @@
-//! Ids as PicoClaw folds them: trimmed, in lower case, and for agents and accounts in a small alphabet.
+//! Normalization of ids as in PicoClaw: trimmed and in lower case; agents and accounts also in a reduced alphabet.
 
 use std::borrow::Cow;
 
-/// Longest id of an agent or account in bytes.
+/// Maximum length of an agent or account id in bytes.
 const LONGEST: usize = 64;
 
-/// What an agent is called that has no name.
+/// Default agent.
 pub const AGENT: &str = "main";
 
-/// What an account is called that has no name.
+/// Default account.
 pub const ACCOUNT: &str = "default";
 
-/// One character in lower case as in Go: one for one, and by Unicode 15. Keys are kept for years, so that pairs which
-/// Unicode has learnt since are left as they are.
+/// Lower case of one character as in Go: one to one, by Unicode 15. Keys must not change, so pairs of later Unicode
+/// versions are left unchanged.
 fn lower_char(c: char) -> char {
     match c {
         '\u{130}' => 'i',
         '\u{a7cb}' | '\u{a7cc}' | '\u{a7ce}' | '\u{a7d2}' | '\u{a7d4}' | '\u{a7da}' | '\u{a7dc}' => c,
         '\u{10d50}'..='\u{10d65}' | '\u{16ea0}'..='\u{16eb8}' => c,
-        // All other characters have one of lower case; a sigma has no final form when it stands alone.
+        // All other characters have a single lower-case character; a lone sigma has no final form.
         _ => c.to_lowercase().next().unwrap_or(c),
     }
 }
 
-/// Trimmed of white space and in lower case. `str::to_lowercase` would make two characters of U+0130, and a final
-/// sigma at the end of a word.
+/// Trims white space and converts to lower case. `str::to_lowercase` would map U+0130 to two characters, and a sigma at
+/// the end of a word to its final form.
 pub fn folded(text: &str) -> Cow<'_, str> {
     let text = text.trim();
     if text.is_ascii() {
@@ -36,17 +36,17 @@ pub fn folded(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(lower_char).collect())
 }
 
-/// The id of an agent; never empty.
+/// Normalizes the id of an agent; never empty.
 pub fn agent(text: &str) -> Cow<'_, str> {
     id(text).unwrap_or(Cow::Borrowed(AGENT))
 }
 
-/// The id of an account; never empty.
+/// Normalizes the id of an account; never empty.
 pub fn account(text: &str) -> Cow<'_, str> {
     id(text).unwrap_or(Cow::Borrowed(ACCOUNT))
 }
 
-/// Whether nothing of an id is left in the small alphabet, so that it has the name of one without a name.
+/// Whether an id has no character of the reduced alphabet and is therefore replaced by the default.
 pub fn is_emptied(text: &str) -> bool {
     !text.trim().is_empty() && id(text).is_none()
 }
@@ -55,7 +55,7 @@ fn is_of_id(byte: u8) -> bool {
     matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-')
 }
 
-/// `[a-z0-9_-]` with one `-` for each run of anything else; none when nothing is left.
+/// Reduces to `[a-z0-9_-]`, with one `-` for each run of other characters; `None` if nothing remains.
 fn id(text: &str) -> Option<Cow<'_, str>> {
     let folded = folded(text);
     let plain = (1..=LONGEST).contains(&folded.len())
@@ -67,7 +67,7 @@ fn id(text: &str) -> Option<Cow<'_, str>> {
     let mut spelled = String::with_capacity(folded.len());
     let mut run = false;
     for byte in folded.bytes() {
-        // A byte of a longer character is of no id, and so is the one after it.
+        // Every byte of a multi-byte character is outside the alphabet.
         match is_of_id(byte) {
             true => spelled.push(char::from(byte)),
             false if !run => spelled.push('-'),

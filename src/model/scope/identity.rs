@@ -1,4 +1,4 @@
-//! Persons who are known by several ids.
+//! Identity links: persons with several ids.
 
 use super::fold::folded;
 use super::json::{self, Dialect};
@@ -6,28 +6,28 @@ use super::wrong;
 use crate::error::Result;
 use std::collections::HashMap;
 
-/// Names, and the ids that each of them has. Looked up by id, however many there are.
+/// Names and the ids of each, indexed by id.
 #[derive(Clone, Debug, Default)]
 pub struct Links {
     /// The names in byte order.
     names: Vec<String>,
-    /// By folded id: the names that list it, by index, the first one first.
+    /// Indexes of the names that list a normalized id, in order.
     ids: HashMap<String, Vec<usize>>,
 }
 
-/// A person who was found.
+/// A person found by id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found<'l> {
     /// The name, trimmed.
     pub name: &'l str,
-    /// The folded id under which it was found.
+    /// The normalized id under which the person was found.
     pub id: String,
-    /// Other names that list the id of the sender, in byte order.
+    /// Other names that list the sender's id, in byte order.
     pub others: Vec<&'l str>,
 }
 
 impl Links {
-    /// From names and their ids. Blank names and blank ids are ignored.
+    /// From names and their ids; ignores blank ones.
     pub fn new(links: impl IntoIterator<Item = (String, Vec<String>)>) -> Links {
         let trimmed = links
             .into_iter()
@@ -49,7 +49,7 @@ impl Links {
         known
     }
 
-    /// From a JSON object: names, and for each a list of ids. Null is none.
+    /// From a JSON object of names and lists of ids; null is an empty list.
     pub fn read(raw: &[u8]) -> Result<Links> {
         if raw == b"null" {
             return Ok(Links::default());
@@ -72,14 +72,14 @@ impl Links {
         Ok(Links::new(links))
     }
 
-    /// Whether nobody is known.
+    /// Whether there are no links.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// The person of this sender: the first name, in byte order, that lists the id, or the channel and the id.
-    /// With `any_prefix` the id may also be what stands behind its first colon, as PicoClaw has it; else only behind
-    /// that of its own channel.
+    /// The person of this sender: the first name, in byte order, that lists the id, or the channel and the id. With
+    /// `any_prefix`, the id may also be the text after its first colon, as in PicoClaw; otherwise only after the prefix
+    /// of its own channel.
     pub fn find(&self, channel: &str, sender: &str, any_prefix: bool) -> Option<Found<'_>> {
         if self.is_empty() {
             return None;

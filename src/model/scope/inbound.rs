@@ -1,4 +1,4 @@
-//! What is known about a message that came in, and the scope of the session that it belongs to.
+//! The origin of an incoming message, and the scope of the session that it belongs to.
 
 use super::fold::{self, folded};
 use super::identity::Links;
@@ -6,10 +6,10 @@ use super::{CHANNEL, Scope, signature};
 use crate::error::{Error, Kind, Result};
 use std::borrow::Cow;
 
-/// Where a message came from; what is not known is blank.
+/// Origin of a message; unknown members are blank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inbound<'a> {
-    /// The agent that it is for.
+    /// The receiving agent.
     pub agent: Cow<'a, str>,
     /// The network: `telegram`, `slack`, ...
     pub channel: Cow<'a, str>,
@@ -17,19 +17,19 @@ pub struct Inbound<'a> {
     pub account: Cow<'a, str>,
     /// The chat, channel or room.
     pub chat: Cow<'a, str>,
-    /// What kind of chat: `direct`, `group`, `channel`, ...
+    /// Type of chat: `direct`, `group`, `channel`, ...
     pub chat_type: Cow<'a, str>,
     /// A thread or topic of the chat.
     pub topic: Cow<'a, str>,
-    /// What the chat is part of.
+    /// The space that contains the chat.
     pub space: Cow<'a, str>,
-    /// What kind of space: `workspace`, `guild`, ...
+    /// Type of space: `workspace`, `guild`, ...
     pub space_type: Cow<'a, str>,
-    /// Who wrote it.
+    /// The sender.
     pub sender: Cow<'a, str>,
 }
 
-/// What can tell conversations apart.
+/// A dimension that separates sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// The space.
@@ -38,12 +38,12 @@ pub enum Dimension {
     Chat,
     /// The topic in it.
     Topic,
-    /// Who writes.
+    /// The sender.
     Sender,
 }
 
 impl Dimension {
-    /// Every dimension.
+    /// All dimensions.
     pub const ALL: [Dimension; 4] = [
         Dimension::Space,
         Dimension::Chat,
@@ -51,7 +51,7 @@ impl Dimension {
         Dimension::Sender,
     ];
 
-    /// The dimensions of a session where none are named.
+    /// Default dimensions.
     pub const DEFAULT: [Dimension; 1] = [Dimension::Chat];
 
     /// Its name.
@@ -64,8 +64,8 @@ impl Dimension {
         }
     }
 
-    /// The dimension of this name. Any other spelling is refused: PicoClaw would ignore it, and put conversations
-    /// together that were to be apart.
+    /// The dimension with this name. Rejects unknown names: PicoClaw would ignore them and merge sessions that should
+    /// be separate.
     pub fn named(name: &str) -> Result<Dimension> {
         let found = Dimension::ALL
             .into_iter()
@@ -102,7 +102,7 @@ impl Dimension {
     }
 }
 
-/// A type of chat or space as a value begins with it: no colon of its own.
+/// Encodes a type of chat or space as the prefix of a value, with colons escaped.
 fn word(text: &str, default: &str) -> String {
     let word = folded(text);
     if word.is_empty() {
@@ -117,8 +117,8 @@ fn or<'t>(text: &'t str, default: &'t str) -> &'t str {
 }
 
 impl Inbound<'_> {
-    /// The scope by which nothing is mixed up: ids in their own letters, a person apart from a sender, a topic of its
-    /// own. Names of networks and types are words, and as such in lower case.
+    /// The scope without collisions: ids keep their case, persons and senders are distinct, topics are separate values.
+    /// Names of channels and types are converted to lower case.
     pub fn exact(&self, dimensions: &[Dimension], links: &Links) -> Scope {
         let channel = folded(or(&self.channel, CHANNEL)).into_owned();
         let mut values: Vec<(String, String)> = Vec::new();
@@ -164,7 +164,7 @@ impl Inbound<'_> {
         }
     }
 
-    /// The scope as PicoClaw allocates it: everything in lower case, agent and account in a small alphabet.
+    /// The scope as PicoClaw computes it: all values in lower case, agent and account in the reduced alphabet.
     pub fn folded(&self, dimensions: &[Dimension], links: &Links) -> Scope {
         let channel = folded(or(&self.channel, CHANNEL)).into_owned();
         let mut values = Vec::new();
@@ -198,7 +198,7 @@ impl Inbound<'_> {
         }
     }
 
-    /// What is known here, and where something is blank what is known there.
+    /// These members, with blank ones taken from `other`.
     pub fn or<'d>(&'d self, other: &'d Inbound<'_>) -> Inbound<'d> {
         let first =
             |one: &'d str, other: &'d str| Cow::Borrowed(if one.trim().is_empty() { other } else { one });
@@ -215,14 +215,14 @@ impl Inbound<'_> {
         }
     }
 
-    /// Whether the topic is part of the chat: in a forum of Telegram, unless topics are a dimension.
+    /// Whether the topic is part of the chat: in a Telegram forum, unless topics are a dimension.
     pub fn is_forum(&self, dimensions: &[Dimension]) -> bool {
         folded(&self.channel) == "telegram"
             && !self.topic.trim().is_empty()
             && !dimensions.contains(&Dimension::Topic)
     }
 
-    /// Who the sender is, as PicoClaw writes it.
+    /// The sender's identity in PicoClaw's encoding.
     fn identity(&self, channel: &str, links: &Links) -> String {
         match links.find(channel, &self.sender, true) {
             Some(person) => folded(person.name).into_owned(),
@@ -230,8 +230,8 @@ impl Inbound<'_> {
         }
     }
 
-    /// The names of the time before that PicoClaw gives the session, the one of the agent's main session first: that
-    /// one is every session's.
+    /// PicoClaw's legacy names of the session. The first one, that of the agent's main session, is shared by all
+    /// sessions of the agent.
     pub fn aliases(&self, links: &Links) -> Vec<String> {
         let agent = fold::agent(&self.agent);
         let channel = folded(or(&self.channel, CHANNEL));

@@ -1,10 +1,10 @@
-//! Which session is meant: an agent, a channel, an account there, and what tells its conversations apart; and the key
-//! that is made of it.
+//! The scope of a session (agent, channel, account, and the dimensions that separate its sessions) and the key that
+//! encodes it.
 //!
-//! - `inbound` makes a scope of what is known about a message that came in, `identity` knows persons by several ids;
-//! - `owner` is the other way to say it: tenant, user and session;
-//! - `spelled` is the key that says what it is of, `signature` PicoClaw's, with the letters that `fold` knows;
-//! - `asked` (with `value`, `arrival`) reads all that from JSON and answers with a key, `notes` says which sessions might share it.
+//! - `inbound` computes the scope of an incoming message; `identity` links the ids of a person;
+//! - `owner` is an alternative scope: tenant, user and session;
+//! - `spelled` encodes convo's readable keys, `signature` PicoClaw's, with ids normalized by `fold`;
+//! - `asked` (with `value`, `arrival`) parses requests in JSON and returns keys; `notes` describes ambiguities.
 
 mod arrival;
 mod asked;
@@ -28,13 +28,13 @@ pub use spelled::is_hashed;
 use super::json::{self, Dialect, ObjectBuilder};
 use crate::error::{Error, Kind, Result};
 
-/// The channel of a message that does not say where it came from.
+/// Default channel.
 const CHANNEL: &str = "unknown";
 
-/// How a key is spelled.
+/// The form of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// What it is of, readable, and never the same for two.
+    /// Readable and collision-free.
     #[default]
     Convo,
     /// `sk_v1_` and the SHA-256 of a signature.
@@ -44,10 +44,10 @@ pub enum Form {
 }
 
 impl Form {
-    /// Every form.
+    /// All forms.
     pub const ALL: [Form; 3] = [Form::Convo, Form::Picoclaw, Form::Penguiflow];
 
-    /// Its name on the command line.
+    /// Name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Form::Convo => "convo",
@@ -56,28 +56,28 @@ impl Form {
         }
     }
 
-    /// The form of this name.
+    /// The form with this name.
     pub fn named(name: &str) -> Option<Form> {
         Form::ALL.into_iter().find(|form| form.name() == name)
     }
 }
 
-/// Which conversation of which agent.
+/// Identifies a session of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     /// The agent.
     pub agent: String,
-    /// Where the messages come from: `telegram`, `slack`, ...
+    /// The network: `telegram`, `slack`, ...
     pub channel: String,
     /// The agent's account there.
     pub account: String,
-    /// What tells conversations apart, by dimension, in the order in which it counts.
+    /// Values of the dimensions, in order of significance.
     pub values: Vec<(String, String)>,
 }
 
 impl Scope {
-    /// Reads the form that a session's header and a sidecar of PicoClaw have: `agent_id`, `channel`, `account`,
-    /// `dimensions`, `values`. What is blank is what [`Inbound`] has in its place.
+    /// Parses the form in session headers and PicoClaw sidecars: `agent_id`, `channel`, `account`, `dimensions`,
+    /// `values`. Blank members get the defaults of [`Inbound`].
     pub fn read(object: &[u8]) -> Result<Scope> {
         let text = |name: &str, default: &str| match json::member(object, name) {
             None | Some(b"null") => Ok(default.to_string()),
@@ -110,7 +110,7 @@ impl Scope {
         Ok(scope)
     }
 
-    /// The same form; members of `values` are sorted by name.
+    /// Encodes the same form, with `values` sorted by name.
     pub fn write(&self) -> Vec<u8> {
         let mut object = ObjectBuilder::default();
         object
@@ -149,7 +149,7 @@ impl Scope {
             .map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// What the key of this form is made of; the third form has none for a scope.
+    /// The text that the key of this form encodes; an error for [`Form::Penguiflow`], which encodes owners only.
     pub fn signature(&self, form: Form) -> Result<String> {
         match form {
             Form::Convo => {
@@ -176,7 +176,7 @@ impl Scope {
         }
     }
 
-    /// Its key.
+    /// The key of the scope.
     pub fn key(&self, form: Form) -> Result<String> {
         let signature = self.signature(form)?;
         Ok(match form {
@@ -185,7 +185,7 @@ impl Scope {
         })
     }
 
-    /// The scope of a key that says what it is of; none when this is no such key.
+    /// Decodes the scope of a readable key; `None` if the key is not one.
     pub fn of_key(key: &str) -> Option<Scope> {
         let parts = spelled::parts(key)?;
         let mut scope = Scope {
@@ -206,7 +206,7 @@ impl Scope {
     }
 }
 
-/// The key of an agent's main session, in which everything meets that has no conversation of its own.
+/// The key of an agent's main session, used for messages without a session of their own.
 pub fn main_key(agent: &str, form: Form) -> Result<String> {
     match form {
         Form::Convo => {
@@ -221,7 +221,7 @@ pub fn main_key(agent: &str, form: Form) -> Result<String> {
     }
 }
 
-/// Something is wrong with a member.
+/// An error about a member.
 fn wrong(name: &str, what: &str) -> Error {
     Error::new(Kind::Usage, format!("{name} {what}"))
 }

@@ -1,5 +1,4 @@
-//! What is ambiguous about a key, in words: which other sessions could have the same one, and what was read otherwise
-//! than it was written.
+//! Notes and warnings about ambiguous keys: sessions that could have the same key, and values that were normalized.
 
 use super::arrival::{Arrival, Settings};
 use super::fold::{self, folded};
@@ -10,7 +9,7 @@ use super::{Form, Scope, signature};
 const NO_DIMENSION: &str =
     "no dimension applies: all sessions of this agent, channel and account share the key";
 
-/// Of a key that was given.
+/// Notes on a given key.
 pub(super) fn of_given(key: &str) -> Vec<String> {
     let mut notes = vec!["the key is used as given, not derived".to_string()];
     if !signature::is_opaque(key) && signature::legacy(key).is_none() {
@@ -19,7 +18,7 @@ pub(super) fn of_given(key: &str) -> Vec<String> {
     notes
 }
 
-/// Of a scope.
+/// Notes on the key of a scope.
 pub(super) fn of_scope(scope: &Scope, form: Form) -> Vec<String> {
     let mut notes = Vec::new();
     if scope.values.is_empty() {
@@ -57,7 +56,7 @@ fn case(notes: &mut Vec<String>, name: &str, value: &str) {
     }
 }
 
-/// Of a message that came in.
+/// Notes on the key of an incoming message.
 pub(super) fn of_arrival(
     arrival: &Arrival<'_>,
     scope: &Scope,
@@ -73,7 +72,7 @@ pub(super) fn of_arrival(
             ("account", &inbound.account, &scope.account),
         ] {
             if fold::is_emptied(value) {
-                continue; // warned of
+                continue; // reported as a warning
             }
             if !value.trim().is_empty() && folded(value) != id.as_str() {
                 notes.push(format!(
@@ -128,12 +127,11 @@ pub(super) fn of_arrival(
     notes
 }
 
-/// What is told though nobody asked: that a part is not named, that nothing of an id is left, or that the sender may be
-/// somebody else.
+/// Warnings: no channel or dimension given, an id that normalizes to nothing, or an ambiguous sender.
 pub(super) fn warnings(arrival: &Arrival<'_>, form: Form, settings: &Settings) -> Vec<String> {
     let mut warnings = Vec::new();
     if form == Form::Penguiflow {
-        return warnings; // which makes no key of a message
+        return warnings; // this form encodes owners only
     }
     let inbound = &*arrival.inbound(settings);
     if inbound.channel.trim().is_empty() {
@@ -149,7 +147,7 @@ pub(super) fn warnings(arrival: &Arrival<'_>, form: Form, settings: &Settings) -
         };
         value.trim().is_empty()
     };
-    // Most messages have no topic and no space, and the session is that of those that have none.
+    // Absent topics and spaces are normal, so warn only if all dimensions are absent.
     if !dimensions.is_empty() && dimensions.iter().all(|dimension| is_absent(&dimension)) {
         warnings.push(NO_DIMENSION.to_string());
     }
@@ -181,7 +179,7 @@ pub(super) fn warnings(arrival: &Arrival<'_>, form: Form, settings: &Settings) -
     warnings
 }
 
-/// Of who the sender is.
+/// Notes on the identity of the sender.
 fn of_sender(arrival: &Arrival<'_>, form: Form, settings: &Settings) -> Vec<String> {
     let inbound = &*arrival.inbound(settings);
     let found = arrival
@@ -205,7 +203,7 @@ fn of_sender(arrival: &Arrival<'_>, form: Form, settings: &Settings) -> Vec<Stri
     notes
 }
 
-/// Of somebody's session.
+/// Notes on the key of an owner's session.
 pub(super) fn of_owner(owner: &Owner, form: Form) -> Vec<String> {
     match owner.ambiguity() {
         Some(why) if form == Form::Convo => {

@@ -1,40 +1,39 @@
-//! The other way to say which session is meant: whose it is. Tenant, user and session, given or found in the context
-//! of a tool call.
+//! Scope by owner: tenant, user and session, given directly or read from the context of a tool call.
 
 use super::{Form, spelled, value};
 use crate::error::{Error, Kind, Result};
 use crate::model::json::{self, ObjectBuilder};
 
-/// Whose session; no part is blank.
+/// The owner of a session; no part is blank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// The customer.
     pub tenant: String,
-    /// Who of them.
+    /// The user of that tenant.
     pub user: String,
-    /// Which of their sessions.
+    /// The session of that user.
     pub session: String,
 }
 
-/// What is given for each part; what is missing is none.
+/// The given parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     /// The customer.
     pub tenant: Option<String>,
-    /// Who of them.
+    /// The user of that tenant.
     pub user: Option<String>,
-    /// Which of their sessions.
+    /// The session of that user.
     pub session: Option<String>,
 }
 
-/// Where in the context of a tool call the parts stand: names of members, from the outside in, joined by dots.
+/// Paths of the parts in the context of a tool call: member names joined by dots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
-    /// Of the tenant.
+    /// Path of the tenant.
     pub tenant: String,
-    /// Of the user.
+    /// Path of the user.
     pub user: String,
-    /// Of the session.
+    /// Path of the session.
     pub session: String,
 }
 
@@ -48,14 +47,14 @@ impl Default for Paths {
     }
 }
 
-/// White space at the ends is no part of a value; what Python strips, the separators of records too.
+/// Strips the white space that Python strips, which includes the record separators.
 fn stripped(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || ('\x1c'..='\x1f').contains(&c))
 }
 
 impl Paths {
-    /// What stands there in a context: texts stripped, numbers in digits. Null and what is not there is missing;
-    /// anything else is refused.
+    /// Reads the parts from a context: strings are stripped, numbers become digits. Null and absent members are
+    /// missing; other values are rejected.
     pub fn find(&self, context: &[u8]) -> Result<Parts> {
         let part = |name: &str, path: &str| {
             let mut at = Some(context);
@@ -82,7 +81,7 @@ impl Paths {
 }
 
 impl Parts {
-    /// These parts, and where one is missing that of the other.
+    /// These parts, with missing ones taken from `other`.
     pub fn or(self, other: Parts) -> Parts {
         Parts {
             tenant: self.tenant.or(other.tenant),
@@ -91,8 +90,8 @@ impl Parts {
         }
     }
 
-    /// The owner, when every part is there. A session that is missing or blank is none: there is no key then, and
-    /// nothing is made up in its place. A tenant or user that is missing or blank is an error.
+    /// The owner. `None` if the session is missing or blank, because no key is invented. An error if tenant or user is
+    /// missing or blank.
     pub fn owner(self) -> Result<Option<Owner>> {
         let given = |part: Option<String>| part.map(|part| stripped(&part).to_string());
         let Some(session) = given(self.session).filter(|session| !session.is_empty()) else {
@@ -128,12 +127,12 @@ impl Owner {
         ]
     }
 
-    /// The parts joined by colons, as PenguiFlow does, whatever is in them.
+    /// The parts joined by colons, as in PenguiFlow, without escapes.
     pub fn joined(&self) -> String {
         self.parts().map(|(_, part)| part).join(":")
     }
 
-    /// Why the joined parts are not the key of these parts alone.
+    /// Why other owners could have the same joined parts; `None` if they are unambiguous.
     pub fn ambiguity(&self) -> Option<String> {
         if let Some((name, part)) = self.parts().into_iter().find(|(_, part)| part.contains(':')) {
             return Some(format!(
@@ -144,7 +143,7 @@ impl Owner {
             .then(|| "keys starting with kv:v1: are reserved for PenguiFlow's own documents".to_string())
     }
 
-    /// What the key of this form is made of.
+    /// The text that the key of this form encodes.
     pub fn signature(&self, form: Form) -> Result<String> {
         match form {
             Form::Convo => Ok(spelled::spell(self.parts())),
@@ -161,7 +160,7 @@ impl Owner {
         }
     }
 
-    /// Its key.
+    /// The key of the owner's session.
     pub fn key(&self, form: Form) -> Result<String> {
         let signature = self.signature(form)?;
         Ok(match form {
@@ -170,7 +169,7 @@ impl Owner {
         })
     }
 
-    /// Names of the session elsewhere: what PenguiFlow calls it, unless it calls another one so too.
+    /// PenguiFlow's name of the session, unless it is ambiguous.
     pub fn aliases(&self) -> Vec<String> {
         match self.ambiguity() {
             None => vec![self.joined()],
@@ -178,7 +177,7 @@ impl Owner {
         }
     }
 
-    /// The owner of a key that says whose it is; none when this is no such key.
+    /// Decodes the owner of a readable key; `None` if the key is not one.
     pub fn of_key(key: &str) -> Option<Owner> {
         let parts = spelled::parts(key)?;
         let [(tenant, one), (user, other), (session, third)] = &parts[..] else {
@@ -191,7 +190,7 @@ impl Owner {
         })
     }
 
-    /// As JSON.
+    /// Encodes the owner as JSON.
     pub fn write(&self) -> Vec<u8> {
         let mut object = ObjectBuilder::default();
         for (name, part) in self.parts() {

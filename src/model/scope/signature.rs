@@ -1,15 +1,15 @@
-//! Keys as PicoClaw makes them: a signature in lower case, hashed; and the keys that it takes as they are given.
+//! PicoClaw's keys: the hash of a lower-case signature, and explicit keys that are used unchanged.
 
 use super::fold::{self, folded};
 use crate::model::key;
 
-/// Every hashed key begins so.
+/// Prefix of hashed keys.
 const OPAQUE: &str = "sk_v1_";
 
-/// Keys of the time before begin so.
+/// Prefix of legacy keys.
 const LEGACY: &str = "agent:";
 
-/// The hashed key of a text; of a blank one the empty text.
+/// The hashed key of a text; empty if the text is blank.
 pub fn opaque(text: &str) -> String {
     let text = folded(text);
     if text.is_empty() {
@@ -18,7 +18,7 @@ pub fn opaque(text: &str) -> String {
     format!("{OPAQUE}{}", key::sha256(text.as_bytes()))
 }
 
-/// The signature of a scope: every part trimmed and in lower case. Nothing is escaped.
+/// The signature of a scope: all parts trimmed and in lower case, without escapes.
 pub(super) fn signature<'p>(
     agent: &str,
     channel: &str,
@@ -41,7 +41,7 @@ pub(super) fn signature<'p>(
     out
 }
 
-/// The alias of an agent's main session; it is one of every session of that agent.
+/// The alias of an agent's main session, which all sessions of that agent share.
 pub fn main_alias(agent: &str) -> String {
     format!("{LEGACY}{agent}:main")
 }
@@ -51,7 +51,7 @@ pub fn main_key(agent: &str) -> String {
     opaque(&main_alias(agent))
 }
 
-/// Whether this names the main session of an agent, whichever it is, in the form of an alias.
+/// Whether this is the alias of any agent's main session.
 pub fn is_main_alias(name: &str) -> bool {
     let name = folded(name);
     name.strip_prefix(LEGACY)
@@ -64,25 +64,25 @@ fn starts(text: &str, start: &str) -> bool {
         .is_some_and(|head| head.eq_ignore_ascii_case(start))
 }
 
-/// Whether a key is taken as it is given, and not derived.
+/// Whether a key is used unchanged, not derived.
 pub fn is_explicit(key: &str) -> bool {
     let key = key.trim();
     starts(key, OPAQUE) || starts(key, LEGACY)
 }
 
-/// Whether a key is, or looks like, a hashed one.
+/// Whether a key looks like a hashed one.
 pub fn is_opaque(key: &str) -> bool {
     starts(key.trim(), OPAQUE)
 }
 
-/// Agent and rest of a key of the time before: `agent:<agent>:<rest>`.
+/// Agent and rest of a legacy key: `agent:<agent>:<rest>`.
 pub fn legacy(key: &str) -> Option<(&str, &str)> {
     let (agent, rest) = key.trim().strip_prefix(LEGACY)?.split_once(':')?;
     let agent = agent.trim();
     (!agent.is_empty() && !rest.is_empty()).then_some((agent, rest))
 }
 
-/// The agent that a key of the time before names, as ids of agents are; empty when it names none.
+/// The normalized agent of a legacy key; empty if there is none.
 pub fn agent_of(key: &str) -> String {
     legacy(key).map_or_else(String::new, |(agent, _)| fold::agent(agent).into_owned())
 }

@@ -1,17 +1,16 @@
-//! Keys that say what they are of: labelled parts, spelled so that different parts never give the same key, and so
-//! that a key can be read back.
+//! Readable keys: labeled parts in a reversible encoding without collisions.
 
 use crate::model::key;
 
-/// Every such key begins so; another spelling would get another number.
+/// Prefix of these keys; another encoding would get another number.
 const START: &str = "scope1";
 
-/// What stands in place of the parts where they are too long.
+/// Label that replaces the parts if they are too long.
 const HASH: &str = "sha256";
 
-/// The parts as one text: `scope1.label-value.label-value`. Letters, digits and (in a value) `-` stand for themselves,
-/// `__` for a colon, and `_` with two hex digits for any other byte. None of it is special to a shell, and the end
-/// never looks like that of a file name, since it has a label.
+/// Encodes the parts as `scope1.label-value.label-value`. Letters, digits and (in a value) `-` are unchanged, `__` is a
+/// colon, and `_` with two hex digits any other byte. The result needs no quoting in a shell, and its labeled last part
+/// is never mistaken for a file extension.
 pub fn spell<'p>(parts: impl IntoIterator<Item = (&'p str, &'p str)>) -> String {
     let mut out = String::with_capacity(96);
     out.push_str(START);
@@ -40,7 +39,7 @@ fn escape(out: &mut String, text: &str, dashes: bool) {
     }
 }
 
-/// The key of a spelled text: itself where that is short enough for an id, else its SHA-256.
+/// The key of encoded parts: unchanged if short enough for an id, else hashed with SHA-256.
 pub fn key(spelled: String) -> String {
     if spelled.len() <= key::LONGEST {
         return spelled;
@@ -48,7 +47,7 @@ pub fn key(spelled: String) -> String {
     format!("{START}.{HASH}-{}", key::sha256(spelled.as_bytes()))
 }
 
-/// The parts that were spelled; none when this is no such key, or one whose parts are hashed.
+/// Decodes the parts; `None` if this is not such a key, or its parts are hashed.
 pub fn parts(spelled: &str) -> Option<Vec<(String, String)>> {
     let rest = spelled.strip_prefix(START)?;
     let mut parts = Vec::new();
@@ -56,7 +55,7 @@ pub fn parts(spelled: &str) -> Option<Vec<(String, String)>> {
         let (label, value) = part.split_once('-')?;
         parts.push((plain(label)?, plain(value)?));
     }
-    // Only what is spelled as we do: `_61` is an `a` that nobody would write so.
+    // Accept only the canonical encoding: `_61` would be an `a`, which is never escaped.
     let again = spell(
         parts
             .iter()
@@ -65,7 +64,7 @@ pub fn parts(spelled: &str) -> Option<Vec<(String, String)>> {
     (again == spelled && parts.first().is_some_and(|(label, _)| label != HASH)).then_some(parts)
 }
 
-/// Whether this is a key whose parts cannot be read back.
+/// Whether this is a key with hashed parts.
 pub fn is_hashed(key: &str) -> bool {
     let digits = key
         .strip_prefix(START)
@@ -125,7 +124,7 @@ mod tests {
         let long = "x".repeat(200);
         let hashed = key(spell([("sender", long.as_str())]));
         assert!(key::is_id(&hashed) && is_hashed(&hashed) && parts(&hashed).is_none());
-        // A label of the same name is no hash.
+        // A label of the same name is not a hash.
         let named = spell([("sha256", "x")]);
         assert!(!is_hashed(&named) && parts(&named).is_none());
     }

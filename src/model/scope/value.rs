@@ -1,9 +1,9 @@
-//! The values of ids in JSON.
+//! Id values in JSON.
 
 use crate::model::json;
 use std::borrow::Cow;
 
-/// The text of a value: a text, or a number in digits as Python has it.
+/// The text of a value: a string, or a number formatted as Python does.
 pub(super) fn text(raw: &[u8]) -> Option<Cow<'_, str>> {
     match raw.first()? {
         b'"' => json::text(raw),
@@ -17,7 +17,7 @@ fn number(raw: &str) -> Option<Cow<'_, str>> {
         return Some(Cow::Borrowed(if raw == "-0" { "0" } else { raw }));
     }
     let number: f64 = raw.parse().ok().filter(|number: &f64| number.is_finite())?;
-    // The fewest digits that are read as this number; a point from 0.0001 on and below 10^16.
+    // The shortest digits that parse to this number, in positional notation from 0.0001 up to 10^16.
     let scientific = format!("{number:e}");
     let (digits, exponent) = scientific.split_once('e')?;
     let exponent: i32 = exponent.parse().ok()?;

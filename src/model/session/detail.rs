@@ -6,7 +6,7 @@ use crate::model::record::Record;
 use crate::model::reduced;
 
 impl Session {
-    /// An empty session for lines of this one.
+    /// An empty session with the same detail.
     pub fn like(&self) -> Session {
         Session {
             detail: match self.detail {
@@ -18,8 +18,8 @@ impl Session {
         }
     }
 
-    /// An empty session for lines without the long values of their messages: see [`reduced`]. It replays as the whole one
-    /// does, and views of it are the same if those of the whole one are.
+    /// An empty session for lines without the long values of messages; see [`reduced`]. It replays like the complete
+    /// session, and its views are equal exactly if those of the complete sessions are.
     pub fn of_digests() -> Session {
         Session {
             detail: Detail::Digests(Box::default()),
@@ -27,7 +27,7 @@ impl Session {
         }
     }
 
-    /// The same for events, and messages by their own ids: no ids are derived.
+    /// An empty session for events and message ids; no ids are derived.
     pub fn of_ids() -> Session {
         Session {
             detail: Detail::Ids,
@@ -35,8 +35,8 @@ impl Session {
         }
     }
 
-    /// Adds a line as [`Session::push`] does; to a session of reduced lines the message without its long values. The first
-    /// line remains whole.
+    /// Appends a line as [`Session::push`] does; if the session is reduced, without the long values of a message. The
+    /// first line is kept complete.
     pub fn push_reduced(&mut self, record: &Record<'_>) {
         match &self.detail {
             _ if self.is_empty() || record.message().is_none() => return self.push(record),
@@ -48,12 +48,12 @@ impl Session {
         self.end_line(record);
     }
 
-    /// Whether messages that have no id have a derived one.
+    /// Whether messages without an id have a derived one.
     pub fn derives_ids(&self) -> bool {
         !matches!(self.detail, Detail::Ids)
     }
 
-    /// Whether messages may be without their long values.
+    /// Whether messages may lack their long values.
     pub fn is_reduced(&self) -> bool {
         !matches!(self.detail, Detail::Whole)
     }

@@ -1,4 +1,4 @@
-//! The ids of a session's messages, and the messages of an id.
+//! Lookup of messages by id.
 
 use super::{Class, Line, Session};
 use crate::model::derived::Detail;
@@ -20,7 +20,7 @@ impl Session {
         }
     }
 
-    /// The messages of each of these ids, in order: line indexes by id. Ids of which there is none are left out.
+    /// Line indexes of the messages with each of these ids, in order. Unknown ids are omitted.
     pub fn places(&self, ids: HashSet<String>) -> HashMap<String, Vec<usize>> {
         let mut wanted: HashMap<NonZeroU64, Vec<String>> = HashMap::new();
         for id in ids {

@@ -1,4 +1,4 @@
-//! Keys held against those of other systems, where the collection is at hand.
+//! Compares keys with the test vectors of other systems, if available.
 
 use super::asked;
 use crate::error::{Error, Kind};
@@ -6,7 +6,7 @@ use crate::model::scope::owner::{Parts, Paths};
 use crate::model::scope::{Form, fold, main_key, signature};
 use serde_json::Value;
 
-/// Vectors that come out otherwise, with the reason.
+/// Vectors with a different result, and the reason.
 const DIFFERENT: [(&str, &str); 4] = [
     ("unknown-dimension", "a dimension that there is not is refused"),
     (
@@ -65,7 +65,7 @@ fn allocations_are_those_of_picoclaw() {
             case["main_session_key"],
             "{name}"
         );
-        // The scope alone, as a sidecar has it, is enough for the key.
+        // The scope of a sidecar suffices for the key.
         assert_eq!(
             asked(&case["scope"].to_string()).unwrap().key,
             case["session_key"],
@@ -124,7 +124,7 @@ fn memory_keys_are_those_of_penguiflow() {
     let (mut agree, mut refused) = (0, Vec::new());
     for case in all["resolution"].as_array().unwrap() {
         if case["strategy"] == "none" {
-            // Without a memory no key is asked for, here as there.
+            // Without a retention policy, neither system needs a key.
             agree += 1;
             continue;
         }
@@ -155,7 +155,7 @@ fn memory_keys_are_those_of_penguiflow() {
                 assert_eq!(Value::from(key), case["composite"], "{case}");
                 agree += 1;
             }
-            // No session: none is made up.
+            // Without a session there is no key.
             (
                 Ok(None)
                 | Err(Error {
@@ -167,7 +167,7 @@ fn memory_keys_are_those_of_penguiflow() {
             }
             (other, _) => panic!("{other:?}: {case}"),
         }
-        // With defaults that are given, a tenant and a user that are missing are these.
+        // Default tenant and user replace missing ones.
         if case["convo"]
             .as_str()
             .is_some_and(|convo| convo.starts_with("same key only with"))

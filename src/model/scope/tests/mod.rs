@@ -1,4 +1,4 @@
-//! Keys held against each other, and against those of other systems.
+//! Tests that keys do not collide and match those of other systems.
 
 mod fixtures;
 
@@ -38,7 +38,7 @@ fn the_own_form_keeps_apart_what_others_mix_up() {
     let different: std::collections::HashSet<_> = twins.iter().collect();
     assert_eq!(different.len(), twins.len(), "{twins:?}");
     assert_eq!(twins[1], "scope1.channel-irc.chat-group__x.sender-u1");
-    // A person is no sender of that name, a topic no piece of a chat's id, a colon of a type none of ours.
+    // A person differs from a sender of that name, a topic from a part of a chat id, and a colon in a type is escaped.
     let links = r#""identity_links":{"alice":["u7"]},"dimensions":["sender"]"#;
     assert_ne!(
         key(&format!(r#"{{"channel":"irc","sender_id":"u7",{links}}}"#)),
