@@ -1,25 +1,25 @@
-//! Base64 in either alphabet, with or without padding, on one line or on many.
+//! Base64 in either alphabet, with or without padding, on one or several lines.
 
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// How something was written, so that something else can be written alike.
+/// The style of an encoding, so that changed data is encoded alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Whether it has `-` and `_` for `+` and `/`.
+    /// Whether it uses `-` and `_` in place of `+` and `/`.
     url: bool,
-    /// Whether it ends in `=` where something is missing.
+    /// Whether it is padded with `=`.
     padded: bool,
-    /// Characters of a line; none when there is one line.
+    /// Characters per line; `None` for a single line.
     width: Option<usize>,
-    /// What ends a line.
+    /// The line ending.
     newline: &'static [u8],
-    /// Whether the last line is ended too.
+    /// Whether the last line has a line ending, too.
     ended: bool,
 }
 
 impl Style {
-    /// The standard alphabet on one line, padded.
+    /// The standard alphabet on one line, with padding.
     pub const PLAIN: Style = Style {
         url: false,
         padded: true,
@@ -40,13 +40,13 @@ fn digit(byte: u8) -> Option<u8> {
     })
 }
 
-/// Whether these bytes may be the beginning of it: letters, digits and ends of lines, and nothing else.
+/// Whether these bytes could start Base64 data: only letters, digits and line endings.
 pub fn is_likely(head: &[u8]) -> bool {
     let fits = |byte: &u8| digit(*byte).is_some() || matches!(byte, b'=' | b'\r' | b'\n');
     head.first().is_some_and(|byte| digit(*byte).is_some()) && head.iter().all(fits)
 }
 
-/// Decodes it; none when it is something else.
+/// Decodes Base64 data; `None` if invalid.
 pub fn decode(text: &[u8]) -> Option<(Style, Vec<u8>)> {
     let ended = text.ends_with(b"\n");
     let newline: &[u8] = if memchr::memmem::find(text, b"\r\n").is_some() {
@@ -122,7 +122,7 @@ pub fn encode(bytes: &[u8], style: &Style) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// The vectors of RFC 4648, and their spellings without padding.
+    /// The test vectors of RFC 4648, also without padding.
     #[test]
     fn as_the_standard_has_it() {
         for (text, coded) in [

@@ -1,4 +1,4 @@
-//! Messages with the blocks of the Anthropic interface, as elements of formats that wrap them in objects of their own.
+//! Messages with Anthropic content blocks, for formats that wrap them in objects of their own.
 
 use super::Purpose;
 use super::report::Report;
@@ -10,7 +10,7 @@ use crate::model::message::Role;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The native messages of an object with `role` and `content`, without notes on its other members.
+/// The native messages of an object with `role` and `content`; ignores its other members.
 pub fn drafts(message: &[u8]) -> Vec<Draft> {
     let mut drafts = Api::Anthropic.interface().decoder().drafts(&[message]);
     for draft in &mut drafts {
@@ -19,7 +19,7 @@ pub fn drafts(message: &[u8]) -> Vec<Draft> {
     drafts
 }
 
-/// Whether all text of a content is within a tag of this name.
+/// Whether all text of a content is inside a tag of this name.
 pub fn is_within(content: &[u8], tag: &str) -> bool {
     let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
     let is_tagged = |raw: &[u8]| {
@@ -35,7 +35,7 @@ pub fn is_within(content: &[u8], tag: &str) -> bool {
     }
 }
 
-/// A body whose role has a place: any other is that of the user.
+/// The body, with any role other than user, assistant or tool replaced by user.
 pub fn placed<'b>(said: &Said<'b>) -> Cow<'b, [u8]> {
     if matches!(said.message.role(), Role::User | Role::Assistant | Role::Tool) {
         return Cow::Borrowed(said.body);
@@ -44,7 +44,8 @@ pub fn placed<'b>(said: &Said<'b>) -> Cow<'b, [u8]> {
     user.map_or(Cow::Borrowed(said.body), Cow::Owned)
 }
 
-/// Objects with `role` and `content` of messages. Unsigned thoughts are only in those that were in a file.
+/// Encodes messages as objects with `role` and `content`. Unsigned reasoning is kept only in messages that were read
+/// from a file.
 pub fn encoded(bodies: &[Cow<'_, [u8]>], is_new: bool, report: &mut Report) -> Vec<Vec<u8>> {
     let pieces = bodies.iter().enumerate();
     let pieces: Vec<Piece<'_>> = pieces.map(|(nth, body)| Piece::Message(nth, body)).collect();

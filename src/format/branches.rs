@@ -1,16 +1,16 @@
-//! The paths of a tree: what is gone on with, and what was left for it.
+//! Paths in a tree of entries: the active branch and the inactive ones.
 
-/// A way through a tree, as far as it is in no other before it.
+/// A path in a tree, without the entries that it shares with an earlier path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Path {
-    /// Its entries, from the first of its own on.
+    /// Its own entries, in order.
     pub entries: Vec<usize>,
-    /// The entry of another path that it was left at.
+    /// The branch point: an entry of another path.
     pub joint: Option<usize>,
 }
 
-/// The path to the active entry, and then those to the other ends, each with what no path before it has. `parents` names the
-/// entry before each; a circle is gone through once.
+/// The path to the active entry, then the paths to all other leaves, each without the entries of earlier paths.
+/// `parents` has the parent of each entry; cycles are followed once.
 pub fn paths(
     parents: &[Option<usize>],
     active: Option<usize>,
@@ -41,7 +41,7 @@ pub fn paths(
     paths
 }
 
-/// Whether each entry has no other behind it.
+/// For each entry: whether it is a leaf.
 pub fn are_ends(parents: &[Option<usize>]) -> Vec<bool> {
     let mut ends = vec![true; parents.len()];
     parents.iter().flatten().for_each(|parent| ends[*parent] = false);

@@ -1,5 +1,5 @@
-//! Formats whose inputs are lists of conversations: each value of an input is read into a session, or into one and its
-//! branches. Memory holds one of them.
+//! Reads inputs that are lists of conversations, one conversation at a time. Each value of the input becomes a session,
+//! or a session and its branches.
 
 use super::entries::{Entries, Line};
 use super::kit::records::passthrough;
@@ -16,35 +16,35 @@ use crate::model::session::Session;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-/// What such a format says of itself.
+/// Description of such a format.
 #[derive(Clone, Copy)]
 pub struct Kinds {
     /// The format.
     pub format: Format,
-    /// What one of its values is: "a conversation of a ChatGPT export".
+    /// A phrase for one of its values: "a conversation of a ChatGPT export".
     pub what: &'static str,
-    /// The sessions that a value is; none when it is nothing of the kind.
+    /// Converts a value to sessions; `None` if it is not such a value.
     pub read: fn(&Item<'_>, &mut Report) -> Option<Vec<Session>>,
 }
 
 /// A value of an input.
 pub struct Item<'i> {
-    /// Its bytes: JSON on one line.
+    /// The value as JSON on one line.
     pub bytes: &'i [u8],
-    /// Where it begins.
+    /// Its position.
     pub place: Place,
-    /// Its number, from 1 on.
+    /// Its number, from 1.
     pub number: usize,
-    /// The name of the input's file.
+    /// Name of the input file.
     file: Option<&'i str>,
-    /// Its bytes as they stand in the input.
+    /// Its unmodified bytes.
     whole: &'i [u8],
-    /// The `source` member of the sessions that it is.
+    /// The `source` member for the sessions that it becomes.
     pub source: Vec<u8>,
 }
 
 impl Item<'_> {
-    /// A name for what has none of itself.
+    /// A name for a session without one: that of the file and the number.
     pub fn name(&self) -> String {
         let source = Source {
             name: self.file,
@@ -53,7 +53,7 @@ impl Item<'_> {
         format!("{}#{}", source.name_or_hash(), self.number)
     }
 
-    /// A header for a session of this name, with these metadata and what else was set.
+    /// A header for a session of this name, with this metadata and the members already set.
     pub fn header(&self, name: &str, mut header: HeaderBuilder, metadata: ObjectBuilder) -> Vec<u8> {
         let id = key::id_for_key(name);
         header
@@ -65,7 +65,7 @@ impl Item<'_> {
         header.finish(&id)
     }
 
-    /// Adds a line that was made of it to a session.
+    /// Appends a line converted from this value to a session.
     pub fn push(&self, session: &mut Session, body: Vec<u8>) {
         session.push_made(body, self.place);
     }
@@ -93,23 +93,23 @@ struct Collection {
     name: Option<String>,
     returns: bool,
     values: Entries,
-    /// Sessions of the last value.
+    /// Sessions of the last value that were not returned yet.
     ready: VecDeque<Session>,
-    /// Entries that were read.
+    /// Number of values read.
     made: usize,
-    /// What stands between the last value and the next.
+    /// Bytes between the last value and the next.
     lead: Vec<u8>,
-    /// What is good to know and was told.
+    /// Notes that were already reported.
     told: HashSet<String>,
-    /// Told once, behind the last session.
+    /// Losses, reported once after the last session.
     losses: BTreeMap<Loss, u64>,
-    /// What stands behind the last session, where that could not be told apart.
+    /// Bytes after the last session that could not be split into values.
     rest: Option<Vec<u8>>,
     done: bool,
 }
 
 impl Collection {
-    /// Reads the next value; false when there is none.
+    /// Reads the next value; `false` at the end.
     fn value(&mut self, report: &mut Report) -> Result<bool> {
         let Some(value) = self.values.next()? else {
             return Ok(false);
@@ -126,7 +126,7 @@ impl Collection {
                 number: self.made,
             };
             let mut sessions = reading.sessions(value.bytes, value.place, &mut told);
-            // What is good to know is told once.
+            // Report each note once.
             let known = &mut self.told;
             told.findings
                 .retain(|finding| finding.damage || known.insert(finding.what.to_string()));
@@ -151,7 +151,7 @@ impl Collection {
         Ok(true)
     }
 
-    /// What could not be told apart is carried along as it is.
+    /// Preserves the rest of the input, which could not be split into values.
     fn torn(&mut self, error: Error, report: &mut Report) {
         let rest = self.values.tail().to_vec();
         report.damage(
@@ -207,7 +207,7 @@ impl SessionReader for Collection {
     }
 }
 
-/// One value on its way to be sessions.
+/// Converts one value to sessions.
 struct Reading<'r> {
     kinds: Kinds,
     name: Option<&'r str>,
@@ -267,14 +267,14 @@ impl Reading<'_> {
         vec![session]
     }
 
-    /// A session of nothing but bytes that could not be read.
+    /// A session that only contains unparsable bytes.
     fn unreadable(&self, value: &[u8]) -> Session {
         let item = self.item(value, value, Place::default());
         let mut session = Session::default();
         session.push_new(&item.header(&item.name(), HeaderBuilder::default(), ObjectBuilder::default()));
         match memchr::memchr2(b'\n', b'\r', value) {
             None => session.push_new(value),
-            // A line of the stream is one line.
+            // A record must be on one line.
             Some(_) => {
                 let text = quoted(&String::from_utf8_lossy(value));
                 session.push_new(&passthrough(self.kinds.format.name(), &text));

@@ -1,9 +1,9 @@
-//! Whether the content of a message is one that some format has. What no reader understands is damage, and never an
-//! empty message.
+//! Detects message content that no known format has, so that it is reported as damage instead of being read as an empty
+//! message.
 
 use crate::model::json::{self, Dialect, Elements, Members};
 
-/// Types of parts, in the words of all formats.
+/// Part types of all formats.
 const TYPES: [&str; 61] = [
     "text",
     "input_text",
@@ -68,7 +68,7 @@ const TYPES: [&str; 61] = [
     "source",
 ];
 
-/// Further types, by how they begin or end.
+/// Prefixes of further types.
 const BEGINNINGS: [&str; 4] = ["tool-", "data-", "source-", "systemNotification"];
 const ENDINGS: [&str; 8] = [
     "_use",
@@ -81,7 +81,7 @@ const ENDINGS: [&str; 8] = [
     "_reference",
 ];
 
-/// Members that make a part without a type.
+/// Members that identify a part without a type.
 const MEMBERS: [&str; 12] = [
     "text",
     "value",
@@ -97,14 +97,14 @@ const MEMBERS: [&str; 12] = [
     "file_data",
 ];
 
-/// The type of the first part of a content of which no part is known; none of any other content.
+/// The type of the first part, if no part of the content is known.
 pub fn unknown_kind(content: &[u8]) -> Option<String> {
     if content.first() != Some(&b'[') {
         return None;
     }
     let mut elements = Elements::new(content, Dialect::Python).ok()?;
     let mut first = None;
-    // What cannot be read further may be anything.
+    // A part that cannot be parsed may be anything.
     while let Some((_, part)) = elements.next().ok()? {
         let kind = kind(part)?;
         first.get_or_insert(kind);
@@ -112,7 +112,7 @@ pub fn unknown_kind(content: &[u8]) -> Option<String> {
     first
 }
 
-/// The type of a part that is not known.
+/// The type of a part, if unknown.
 fn kind(part: &[u8]) -> Option<String> {
     match part.first() {
         Some(b'{') => {}
@@ -129,7 +129,7 @@ fn kind(part: &[u8]) -> Option<String> {
             return (!is_known(&kind)).then(|| kind.into_owned());
         }
         if MEMBERS.contains(&name.as_ref()) {
-            // A type may come after it.
+            // A `type` may follow this member.
             return json::member(part, "type")
                 .and_then(json::text)
                 .filter(|kind| !is_known(kind))
@@ -146,7 +146,7 @@ fn is_known(kind: &str) -> bool {
         || ENDINGS.iter().any(|known| kind.ends_with(known))
 }
 
-/// Members that say nothing of what a message says.
+/// Members that are not content.
 const ENVELOPE: [&str; 14] = [
     "role",
     "type",
@@ -164,8 +164,8 @@ const ENVELOPE: [&str; 14] = [
     "category",
 ];
 
-/// What is wrong with a message whose words are in `content`, or in one of the members `others`: none of them is there
-/// although the message has further members, or no part of the content is known.
+/// Describes the fault of a message whose content is in `content` or one of the members `others`: it has none of them
+/// but other members, or no part of its content is known.
 pub fn fault(message: &[u8], others: &[&str]) -> Option<String> {
     match json::member(message, "content") {
         Some(content) => unknown_parts(content).filter(|_| !has_any(message, others)),
@@ -180,12 +180,12 @@ pub fn fault(message: &[u8], others: &[&str]) -> Option<String> {
     }
 }
 
-/// What is wrong with a content of which no part is known.
+/// Describes the fault of a content without a known part.
 pub fn unknown_parts(content: &[u8]) -> Option<String> {
     unknown_kind(content).map(|kind| format!("unknown content type '{kind}'"))
 }
 
-/// What is wrong with a message that has this member and no content.
+/// Describes the fault of a message without content that has this member.
 pub fn missing(name: &str) -> String {
     format!("message without content, but with '{name}'")
 }

@@ -1,12 +1,12 @@
-//! What documents of other systems say about the chain of their session: members of the metadata that a continuation or
-//! a joined session takes over, and those that belong to one session alone.
+//! Chain metadata in documents of other systems: members that a continued or joined session takes over, and members
+//! that belong to a single session.
 
 use super::Format;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 use crate::model::time;
 
-/// Members of Penguin's session metadata that belong to one session, not to the conversation.
+/// Members of Penguin's session metadata that belong to a single session, not to the conversation.
 const OF_ONE_SESSION: [&str; 15] = [
     "tool_call_record_count",
     "tool_result_record_count",
@@ -25,19 +25,19 @@ const OF_ONE_SESSION: [&str; 15] = [
     "snapshot_id",
 ];
 
-/// The lists that Penguin keeps next to the messages of a session.
+/// Lists that Penguin stores next to the messages of a session.
 const RECORDS: [&str; 3] = [
     "llm_request_lifecycles",
     "tool_call_records",
     "tool_result_records",
 ];
 
-/// Whether a document of this format dates the copies of a continuation, and puts the rules before the context.
+/// Whether this format dates the copied messages of a continuation, and places instructions before the context.
 pub fn dates_copies(format: Format) -> bool {
     format == Format::Penguin
 }
 
-/// The id of a continuation in a document that dates copies: of its time, and of the session that it continues.
+/// The id of a continuation in a format that dates copies, derived from its time and the continued session.
 pub fn dated_id(source: &str, created_at: Option<&str>) -> String {
     let digest = key::sha256(source.as_bytes());
     let digits: String = created_at
@@ -53,20 +53,20 @@ pub fn dated_id(source: &str, created_at: Option<&str>) -> String {
     }
 }
 
-/// Whether a message, by its metadata, has a category that convo does not have.
+/// Whether the metadata of a message has a category that convo does not have.
 pub fn has_other_category(metadata: &[u8]) -> bool {
     json::member(metadata, "penguin")
         .and_then(|own| json::member(own, "category"))
         .is_some_and(|category| category != b"null")
 }
 
-/// The metadata of a continuation's marker in a document that dates copies.
+/// The metadata of a continuation marker in a format that dates copies.
 pub fn marker_metadata(metadata: &[u8]) -> Vec<u8> {
     [br#"{"penguin":{"metadata":"#, metadata, b"}}"].concat()
 }
 
-/// The metadata of a continuation: that of the session before, without what belongs to that session alone. `dated` is
-/// the beginning of the chain and the tokens of the session before, for a document that dates copies.
+/// The metadata of a continuation: that of the previous session, without members of that session alone. For a format
+/// that dates copies, `dated` is the start of the chain and the token count of the previous session.
 pub fn continued_metadata(metadata: &[u8], dated: Option<(Option<&str>, u64)>) -> Option<Vec<u8>> {
     let mut inner = conversation_members(metadata)?;
     if let Some((first, tokens)) = dated {
@@ -85,7 +85,7 @@ pub fn continued_metadata(metadata: &[u8], dated: Option<(Option<&str>, u64)>) -
     with_own(metadata, own)
 }
 
-/// The metadata of a joined session: that of the first, and the lists of records of all.
+/// The metadata of a joined session: that of the first one, with the record lists of all.
 pub fn joined_metadata(all: &[Vec<u8>]) -> Option<Vec<u8>> {
     let first = all.first()?;
     let mut own = ObjectBuilder::default();
@@ -114,7 +114,7 @@ fn conversation_members(metadata: &[u8]) -> Option<Vec<u8>> {
     without(inner.unwrap_or(b"{}"), &OF_ONE_SESSION)
 }
 
-/// Metadata without what belongs to one session, and with these members of Penguin's; none if nothing is left.
+/// Metadata without members of a single session, and with these Penguin members; `None` if nothing remains.
 fn with_own(metadata: &[u8], own: ObjectBuilder) -> Option<Vec<u8>> {
     let kept = without(metadata, &["lineage", "joined", "response", "penguin"])?;
     if own.is_empty() {

@@ -1,5 +1,5 @@
-//! The values of an input one after another: the elements of arrays, a value a line, or values one behind the other. No
-//! more than one of them is held.
+//! Iterates over the values of an input: array elements, one value per line, or concatenated values. At most one value
+//! is in memory, unless values span several lines.
 
 use super::array::ElementReader;
 use super::lines::Lines;
@@ -9,44 +9,44 @@ use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 use std::io::Read;
 
-/// The bytes of an input that are still to come.
+/// The unread rest of an input.
 type Rest = Box<dyn Read>;
 
-/// A value as it stands in the input; a damaged one reaches as far as can be told.
+/// A value with its original bytes; a damaged one extends as far as can be determined.
 #[derive(Debug)]
 pub struct Entry<'v> {
-    /// What stands between it and the value before.
+    /// Bytes between the previous value and this one.
     pub lead: &'v [u8],
-    /// Its bytes; none on an empty line.
+    /// The value; empty on an empty line.
     pub bytes: &'v [u8],
-    /// Where it begins.
+    /// Its position.
     pub place: Place,
-    /// What stands behind it on its line.
+    /// The rest of its line.
     pub ending: &'v [u8],
 }
 
-/// Reads values.
+/// An iterator over the values of an input.
 pub enum Entries {
     /// Elements of arrays.
     Array(ElementReader<Rest>),
-    /// A value a line.
+    /// One value per line.
     Lines(Lines<Rest>),
-    /// Entries of several lines, which are all there.
+    /// Values that span lines, all in memory.
     Whole(Whole),
 }
 
 impl Entries {
-    /// The elements of an array, or of several.
+    /// Iterates over the elements of one or more arrays.
     pub fn array(head: Vec<u8>, rest: Rest) -> Entries {
         Entries::Array(ElementReader::new(head, rest))
     }
 
-    /// A value on each line.
+    /// Iterates over one value per line.
     pub fn lines(head: Vec<u8>, rest: Rest) -> Entries {
         Entries::Lines(Lines::new(head, rest))
     }
 
-    /// Whichever of them an input is.
+    /// Detects which of these an input is.
     pub fn open(head: Vec<u8>, rest: Rest) -> Result<Entries> {
         let mut window = Window::new(head, rest);
         let broken = |error| Error::io("cannot read", error);
@@ -75,7 +75,7 @@ impl Entries {
             return Ok(Entries::lines(head, rest));
         }
         rest.read_to_end(&mut head).map_err(broken)?;
-        // Where the first line is damaged, the others tell.
+        // If the first line is damaged, check the others.
         let at = start(&head);
         let whole = json::value_end(&head, at, Dialect::Python).is_ok();
         if !whole && head.split(|byte| *byte == b'\n').any(is_object) {
@@ -91,7 +91,8 @@ impl Entries {
     /// The next value.
     ///
     /// # Errors
-    /// That of reading; and [`crate::error::Kind::Data`] where nothing follows that can be told apart, as behind the end of an array.
+    /// Read errors, and [`crate::error::Kind::Data`] if the rest cannot be split into values, as after the end of an
+    /// array.
     pub fn next(&mut self) -> Result<Option<Entry<'_>>> {
         Ok(match self {
             Entries::Array(elements) => elements.next_element()?.map(|element| Entry {
@@ -109,8 +110,8 @@ impl Entries {
         })
     }
 
-    /// What stands behind the last value, once there is no further one: the closing bracket of an array, or all that could
-    /// not be told apart.
+    /// The bytes after the last value, once all values were returned: the closing bracket of an array, or the rest that
+    /// could not be split into values.
     pub fn tail(&self) -> &[u8] {
         match self {
             Entries::Array(elements) => elements.tail(),
@@ -141,7 +142,7 @@ fn mark(bytes: &[u8]) -> usize {
     usize::from(bytes.starts_with(b"\xef\xbb\xbf")) * 3
 }
 
-/// Where the first value begins.
+/// Offset of the first value.
 fn start(bytes: &[u8]) -> usize {
     let mark = mark(bytes);
     mark + json::skip_space(&bytes[mark..], 0)
@@ -152,7 +153,7 @@ fn is_object(line: &[u8]) -> bool {
     line.starts_with(b"{") && json::value_end(line, 0, Dialect::Python) == Ok(line.len())
 }
 
-/// An input that is there as a whole.
+/// An input that is completely in memory.
 pub struct Whole {
     bytes: Vec<u8>,
     at: usize,
@@ -186,19 +187,19 @@ impl Whole {
     }
 }
 
-/// A value as it may stand in a line of the record stream.
+/// A value encoded for a line of the record stream.
 #[derive(Debug)]
 pub struct Line<'v> {
-    /// On one line, UTF-8, without numbers that JSON does not have.
+    /// The value on one line, in UTF-8, without numbers that are invalid in JSON.
     pub bytes: Cow<'v, [u8]>,
-    /// How many such numbers became null.
+    /// Number of invalid numbers that became null.
     pub numbers: u64,
-    /// Whether bytes that are no UTF-8 became U+FFFD.
+    /// Whether invalid UTF-8 became U+FFFD.
     pub repaired: bool,
 }
 
 impl<'v> Line<'v> {
-    /// Of a value that is whole; one that is on a line already is not copied.
+    /// From a complete value; borrows one that is already on one line.
     pub fn of(value: &'v [u8]) -> Line<'v> {
         let strict = json::value_end(value, 0, Dialect::Strict).is_ok();
         let (bytes, numbers) = match strict && memchr::memchr(b'\n', value).is_none() {

@@ -1,4 +1,4 @@
-//! Sessions as the files of a foreign system's folder: which files one becomes, and what they are called.
+//! The files that a session becomes in a directory of another system: their names and contents.
 
 use super::page::PageOptions;
 use super::report::Report;
@@ -11,15 +11,15 @@ use crate::model::view::View;
 /// A file in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderFile {
-    /// Its name, which leads nowhere else.
+    /// Its name, without directories.
     pub name: String,
-    /// What is in it.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
-/// The files that a session becomes, in the order in which they have to be there: whoever sees one has seen those
-/// before it. `aliases` are the names that the session has where it is kept; without them those count that its header
-/// tells. What does not come along goes to the report.
+/// The files that a session becomes, in the order in which they must be created, so that a reader never sees a file
+/// without the ones that it depends on. `aliases` are the names of the session in the store; the default is those in
+/// its header. Losses go to the report.
 pub fn files(
     format: Format,
     session: &Session,
@@ -36,7 +36,7 @@ pub fn files(
     }
     let id = session.header_text("id").unwrap_or_default();
     let mut name = match format {
-        // Penguin saves a session under the id in it.
+        // Penguin saves a session under the id in the document.
         Format::Penguin => match penguin::name_of(session) {
             Some(name) if name != id => name,
             _ => key::checked_id(&id)?.to_string(),
@@ -50,7 +50,7 @@ pub fn files(
     Ok(vec![FolderFile { name, bytes }])
 }
 
-/// Which of the files of a session are there as they were written when it was shorter: their numbers.
+/// Indexes of the files that exist in an earlier, shorter version.
 pub fn grown(format: Format, files: &[FolderFile], there: &[Option<Vec<u8>>]) -> Vec<usize> {
     if format == Format::Picoclaw {
         return picoclaw::grown(files, there);
@@ -76,7 +76,7 @@ pub fn grown(format: Format, files: &[FolderFile], there: &[Option<Vec<u8>>]) ->
     (0..files.len().min(there.len())).filter(is_older).collect()
 }
 
-/// The messages of the view of a file with one session.
+/// The messages in the view of a file with one session.
 fn messages(format: Format, file: &FolderFile, bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
     if !format.is_read() {
         return None;
@@ -93,7 +93,7 @@ fn messages(format: Format, file: &FolderFile, bytes: &[u8]) -> Option<Vec<Vec<u
     Some(View::replay(session).shown(session))
 }
 
-/// Whether a file that is there is what one of these became: the same, or as its system has gone on with it since.
+/// Whether an existing file is identical to this one, or its continuation by its system.
 pub fn is_continued(format: Format, file: &FolderFile, there: &[u8]) -> bool {
     match format {
         Format::Picoclaw => picoclaw::is_continued(file, there),

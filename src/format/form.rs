@@ -1,4 +1,4 @@
-//! What a format is to the rest of the library: a row of the table in `table.rs`.
+//! The description of a format: how it is read, written and detected. `table.rs` lists all of them.
 
 use super::id::Format;
 use super::keyed::Keyed;
@@ -12,99 +12,99 @@ use crate::model::session::Session;
 use crate::model::view::View;
 use std::io::{self, Write};
 
-/// Opens an input whose sessions come one after another.
+/// Opens an input and reads its sessions one at a time.
 pub type Open = fn(Input) -> Result<Box<dyn SessionReader>>;
 
-/// Opens an input that holds many sessions; gives it back when it holds one, which is read as a whole.
+/// Opens an input with several sessions; returns the input unchanged if it has one, which is read completely.
 pub type OpenMany = fn(Input) -> Result<std::result::Result<Box<dyn SessionReader>, Input>>;
 
-/// Reads a whole document, and what lies beside it.
+/// Converts a complete document and its companion files.
 pub type Convert = fn(&Source<'_>, &mut Report) -> Result<Vec<Session>>;
 
 /// Writes the view of one session.
 pub type Save = fn(&Session, &View, Purpose, &mut dyn Write, &mut Report) -> Result<()>;
 
-/// Writes the sessions that share an origin back to where that stands.
+/// Writes sessions of one source back to it.
 pub type Back = fn(&[Returned<'_>], &mut dyn Write, &mut Report) -> Result<()>;
 
-/// A session on its way back into the input that it came from.
+/// A session to be written back to the input that it was read from.
 pub struct Returned<'s> {
     /// The session.
     pub session: &'s Session,
-    /// What is in view of it now.
+    /// Its current view.
     pub view: &'s View,
-    /// Whether that is not what was in view when it came.
+    /// Whether the view has changed since the session was read.
     pub changed: bool,
 }
 
 /// How a format is read.
 #[derive(Clone, Copy)]
 pub enum Reading {
-    /// Not at all: it is written only.
+    /// Not at all; write-only.
     None,
-    /// Each line is a record of the stream as it is, and is passed on as it came.
+    /// Line by line; each line is a record and is passed on unchanged.
     Records,
-    /// Session by session, in the memory that the largest of them takes.
+    /// One session at a time, using memory for the largest one.
     Sessions(Open),
-    /// As a whole, with what lies beside it.
+    /// Completely, with its companion files.
     Document(Convert),
 }
 
-/// How many sessions an input of a format holds.
+/// How many sessions an input of a format has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
-    /// One: a second one needs a second file.
+    /// One; another session needs another file.
     One,
-    /// Any number of them, one behind the other.
+    /// Any number of concatenated sessions.
     Many,
 }
 
-/// A format: its name, how it is read and written, and what it cannot carry.
+/// A format: its name, how it is read and written, and what it cannot represent.
 #[derive(Clone, Copy)]
 pub struct Form {
-    /// The name on the command line and in reports.
+    /// Name on the command line and in reports.
     pub name: &'static str,
-    /// One line about it, for help and manual.
+    /// One-line description for help and manual.
     pub about: &'static str,
-    /// What the names of its files end with.
+    /// Extension of its file names.
     pub ending: &'static str,
     /// How it is read.
     pub read: Reading,
-    /// Reads an input that holds many sessions one after another, although those that hold one are read as a whole.
+    /// Reads inputs with several sessions; inputs with one are read completely.
     pub many: Option<OpenMany>,
-    /// How many sessions are in one input of it that is read.
+    /// How many sessions an input has.
     pub holds: Holds,
-    /// Writes one session; none when it is read only. What does not come along is told by the writer, and with
-    /// [`Purpose::Export`] so are the lines that are no messages.
+    /// Writes one session; `None` if read-only. The writer reports losses, including, for [`Purpose::Export`], lines
+    /// that are not messages.
     pub write: Option<Save>,
-    /// Writes several sessions back into the input that they came from, untouched ones as the bytes they were.
+    /// Writes sessions back to their input, unchanged ones with their original bytes.
     pub back: Option<Back>,
-    /// Whether several sessions may be written to one output, one behind the other.
+    /// Whether several sessions can be concatenated in one output.
     pub joins: bool,
-    /// Whether it is written for people and not to go on with: no file of it is changed in place.
+    /// Whether it is output for human readers, whose files are never changed in place.
     pub export: bool,
-    /// The interface whose requests it is.
+    /// The API whose requests it contains.
     pub api: Option<Api>,
-    /// The form in which a document of this format is, where there are several: what is written back is to have it.
+    /// The variant of a document, for a format with several; documents are written back in their variant.
     pub variant: Option<fn(&[u8]) -> Format>,
-    /// Why sessions from elsewhere are not written in it, although its own files are changed in place.
+    /// Why sessions of other formats cannot be written, although its own files can be changed in place.
     pub refuses: Option<&'static str>,
-    /// What the writer tells as lost, of sessions that have it.
+    /// The losses that its writer reports.
     pub loses: &'static [Loss],
-    /// The form of the model of a whole session, which it has a place for.
+    /// The JSON form of a session's model, if the format can represent it.
     pub model: Option<&'static str>,
-    /// What can be removed of a file without harm to resuming; none if it is not slimmed.
+    /// What can be removed from a file that still has to be resumable; `None` if the format is not supported.
     pub slims: Option<Slimming>,
-    /// How its lines are known where they have ids and name the line before them.
+    /// Id members, for a format whose lines have ids and name their predecessor.
     pub keyed: Option<Keyed>,
-    /// Whether its files usually have no results of calls.
+    /// Whether its files usually lack tool results.
     pub omits_results: bool,
-    /// What else is worth knowing of reading and writing it, in a few words.
+    /// Further notes on reading and writing, in a few words.
     pub note: &'static str,
 }
 
 impl Form {
-    /// What a format is that says nothing of itself: neither read nor written.
+    /// Default values: neither read nor written.
     pub const BLANK: Form = Form {
         name: "",
         about: "",
@@ -127,30 +127,30 @@ impl Form {
         note: "",
     };
 
-    /// Whether a file of it can be changed in place: what is read of it is written back.
+    /// Whether its files can be changed in place.
     pub fn is_changed_in_place(&self) -> bool {
         let is_read = !matches!(self.read, Reading::None);
         is_read && !self.export && (self.write.is_some() || self.is_written())
     }
 
-    /// Whether sessions can be written in it; records go out as they came.
+    /// Whether sessions can be written in it; records are passed on unchanged.
     pub fn is_written(&self) -> bool {
         (self.write.is_some() && self.refuses.is_none()) || matches!(self.read, Reading::Records)
     }
 }
 
-/// A document that is read as a whole, and what lies beside it.
+/// A complete document and access to its companion files.
 pub struct Source<'a> {
-    /// Name of the file without its folder; none for a pipe.
+    /// File name without directory; `None` for a pipe.
     pub name: Option<&'a str>,
-    /// The bytes; empty when only neighbours are there.
+    /// The bytes; empty if only companion files exist.
     pub bytes: &'a [u8],
-    /// The bytes of a file in the same folder; none when there is no such file.
+    /// Reads a file in the same directory; `None` if it does not exist.
     pub neighbour: &'a dyn Fn(&str) -> io::Result<Option<Vec<u8>>>,
 }
 
 impl<'a> Source<'a> {
-    /// A source without neighbours, as a pipe is.
+    /// A source without companion files, such as a pipe.
     pub fn alone(bytes: &'a [u8]) -> Source<'a> {
         Source {
             name: None,
@@ -159,7 +159,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The name without its extension; for a pipe a name that is made of the bytes.
+    /// The file name without its extension; for a pipe, a hash of the bytes.
     pub fn name_or_hash(&self) -> String {
         match self.name {
             Some(name) => name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
@@ -167,26 +167,26 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The name without this ending; `session` for a pipe.
+    /// The file name without this ending; `session` for a pipe.
     pub fn stem(&self, ending: &str) -> &'a str {
         self.name
             .map_or("session", |name| name.strip_suffix(ending).unwrap_or(name))
     }
 }
 
-/// What a session is written for; decides what counts as a loss.
+/// The purpose of writing a session, which decides what counts as a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To keep it: whatever does not come along is lost.
+    /// Storage: everything that is not represented is a loss.
     Export,
-    /// To send it to a model: ids, times and books were never meant for it.
+    /// A request to a model, which needs no ids, times and bookkeeping.
     Context,
-    /// Back in the format that it came in: what was there before is there again, and what was added on the way
-    /// goes without a word.
+    /// Back to the original format: original data is restored, and data added by other formats is dropped without a
+    /// report.
     Return,
 }
 
-/// An error of writing, as this library tells it; the one who opened the output knows its name.
+/// Converts an I/O error of writing; the caller adds the name of the output.
 pub fn written(result: io::Result<()>) -> Result<()> {
     result.map_err(|error| Error::io("cannot write", error))
 }

@@ -1,9 +1,9 @@
-//! JSON as Go's `encoding/json` compares names and spells texts: what the files of programs written in Go look like.
+//! JSON compatible with Go's `encoding/json`: name comparison and string encoding.
 
 use crate::model::json;
 use std::borrow::Cow;
 
-/// The name in lower case, by the simple folding of Go: the long s and the Kelvin sign are an s and a k.
+/// The name in lower case by Go's simple folding, which maps the long s and the Kelvin sign to s and k.
 pub fn folded(key: &[u8]) -> Cow<'_, [u8]> {
     if key
         .iter()
@@ -25,7 +25,7 @@ pub fn folded(key: &[u8]) -> Cow<'_, [u8]> {
     )
 }
 
-/// Appends a text with its quotes.
+/// Appends a quoted string.
 pub fn push_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     for c in text.chars() {
@@ -46,8 +46,8 @@ pub fn push_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// Appends JSON that is kept as it was written: without white space, and with the five characters escaped that HTML
-/// and JavaScript trip over. They occur in strings only, so no string need be looked for.
+/// Appends raw JSON without white space, and with the five characters escaped that are special in HTML and JavaScript.
+/// They occur only inside strings, so strings need not be parsed.
 pub fn push_raw(out: &mut Vec<u8>, raw: &[u8]) {
     let (raw, _) = json::compact(raw);
     let mut rest = raw.as_slice();
@@ -69,8 +69,8 @@ pub fn push_raw(out: &mut Vec<u8>, raw: &[u8]) {
     }
 }
 
-/// Appends a string as Go writes it, whatever escapes it came with. One with half of a surrogate pair, which Go would
-/// replace, keeps its spelling; so does what is no string.
+/// Appends a string as Go would encode it. A string with a lone surrogate, which Go would replace, and any other value
+/// are unchanged.
 pub fn push_string(out: &mut Vec<u8>, raw: &[u8]) {
     match json::text(raw) {
         Some(text) if !(text.contains('\u{fffd}') && raw.contains(&b'\\')) => push_text(out, &text),

@@ -1,25 +1,25 @@
-//! gzip: unpacked within a bound, and packed so that the same bytes always give the same bytes.
+//! gzip: decompression up to a size limit, and deterministic compression.
 
 use crate::error::{Error, Kind, Result};
 use flate2::bufread::MultiGzDecoder;
 use flate2::{Compression, GzBuilder};
 use std::io::{Read, Write};
 
-/// The most that is unpacked: a few kilobytes may hold gigabytes of nothing.
+/// Maximum decompressed size in bytes, because a few kilobytes can expand to gigabytes.
 pub const MOST: u64 = 256 << 20;
 
-/// The operating system that the header names: unknown.
+/// The operating system in the header: unknown.
 const UNKNOWN: u8 = 255;
 
-/// Whether these bytes begin as gzip does.
+/// Whether these bytes start like gzip.
 pub fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
 
-/// Unpacks all of it.
+/// Decompresses all members.
 ///
 /// # Errors
-/// [`Kind::Data`] when it is damaged, cut off, followed by something else, or larger than [`MOST`] when unpacked.
+/// [`Kind::Data`] if the data is damaged, truncated, followed by other data, or larger than [`MOST`] when decompressed.
 pub fn unpack(bytes: &[u8]) -> Result<Vec<u8>> {
     unpack_within(bytes, MOST)
 }
@@ -37,13 +37,13 @@ fn unpack_within(bytes: &[u8], most: u64) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Packs, with a header that says neither when nor where nor what.
+/// Compresses, with a header without time, operating system and name.
 pub fn pack(bytes: &[u8]) -> Vec<u8> {
     let mut out = GzBuilder::new()
         .mtime(0)
         .operating_system(UNKNOWN)
         .write(Vec::new(), Compression::default());
-    // Memory takes whatever is written to it.
+    // Writing to memory cannot fail.
     let written = out.write_all(bytes);
     debug_assert!(written.is_ok());
     out.finish().unwrap_or_default()

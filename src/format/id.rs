@@ -10,7 +10,7 @@ macro_rules! formats {
         }
 
         impl Format {
-            /// Every format; the order is that of the manual.
+            /// All formats, in the order of the manual.
             pub const ALL: [Format; [$(Format::$variant),*].len()] = [$(Format::$variant,)*];
         }
     };
@@ -21,13 +21,13 @@ formats! {
     Native,
     /// Bare messages, one per line.
     Jsonl,
-    /// Messages of the OpenAI Chat Completions interface: an array, or objects with `messages`.
+    /// Messages of the OpenAI Chat Completions API: an array, or objects with `messages`.
     OpenaiChat,
-    /// Items of the OpenAI Responses interface.
+    /// Items of the OpenAI Responses API.
     OpenaiResponses,
-    /// Messages of the Anthropic interface.
+    /// Messages of the Anthropic API.
     Anthropic,
-    /// Contents of the Gemini interface.
+    /// Contents of the Gemini API.
     Gemini,
     /// PicoClaw: a log of message lines with its sidecar, or an older layout.
     Picoclaw,
@@ -65,13 +65,13 @@ formats! {
     Continue,
     /// LangChain: messages as its libraries serialize them.
     Langchain,
-    /// Vercel AI SDK: messages of the user interface.
+    /// Vercel AI SDK: UI messages.
     VercelUi,
     /// Vercel AI SDK: messages of version 4.
     VercelUiV4,
-    /// Markdown, for people.
+    /// Markdown, for human readers.
     Markdown,
-    /// A page for browsers.
+    /// An HTML page.
     Html,
     /// ChatGPT: the export of its conversations.
     ChatgptExport,
@@ -83,7 +83,7 @@ formats! {
     Aichat,
     /// Lines for fine-tuning OpenAI models.
     OpenaiFinetune,
-    /// Lines for the trainers of TRL.
+    /// Training data for TRL.
     Trl,
     /// Session traces, for publishing.
     Sts,

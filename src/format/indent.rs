@@ -1,15 +1,15 @@
-//! JSON over several lines, as Go's `MarshalIndent` and JavaScript's `JSON.stringify` lay it out: empty lists and objects
-//! as they are.
+//! JSON over several lines, as formatted by Go's `MarshalIndent` and JavaScript's `JSON.stringify`: empty lists and
+//! objects stay on one line.
 
 use crate::model::json;
 
-/// The value with every element and member on a line of its own; strings and numbers keep their spelling. `depth` is
-/// the level at which the value stands, and each level is two spaces.
+/// The value with each element and member on its own line; strings and numbers are unchanged. `depth` is the nesting
+/// level of the value; each level is indented by two spaces.
 pub(super) fn indented(value: &[u8], depth: usize) -> Vec<u8> {
     laid_out(value, depth, b"  ")
 }
 
-/// The same with another indent for each level.
+/// As [`indented`], with another indentation per level.
 pub(super) fn laid_out(value: &[u8], depth: usize, unit: &[u8]) -> Vec<u8> {
     let value = json::compact(value).0;
     let mut out = Vec::with_capacity(value.len() * 2);
@@ -50,7 +50,7 @@ pub(super) fn laid_out(value: &[u8], depth: usize, unit: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Deeper levels are indented no further: their indents would be longer than all that they hold.
+/// Deeper levels are not indented further, because the indentation would exceed the content.
 const DEEPEST: usize = 128;
 
 fn begin_line(out: &mut Vec<u8>, depth: usize, unit: &[u8]) {

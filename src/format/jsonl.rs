@@ -1,4 +1,4 @@
-//! Bare messages, one a line: the view without the session around it. Messages keep all their members.
+//! Bare messages, one per line: the view without header and events. Messages keep all their members.
 
 use super::report::{Loss, Report};
 use super::{Form, Holds, Purpose, Reading, written};

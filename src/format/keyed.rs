@@ -1,16 +1,16 @@
-//! Formats whose lines have ids, and name the line before them: what works on lines needs no conversion of them.
+//! Formats whose lines have an id and name the line before them, so that they can be processed without conversion.
 
-/// How the lines of a format are known.
+/// The members that identify the lines of a format.
 #[derive(Clone, Copy, Debug)]
 pub struct Keyed {
-    /// Member that is the id of a line.
+    /// Member with the id of a line.
     pub id: &'static str,
-    /// Member that is the id of the session, in its first line or in each line.
+    /// Member with the id of the session, in the first line or in every line.
     pub session: &'static str,
-    /// Member that is the time of a line.
+    /// Member with the time of a line.
     pub time: &'static str,
-    /// Member of lines that are messages.
+    /// Member that only message lines have.
     pub message: &'static str,
-    /// Types of lines without an id that hold the present state: the last one of a type counts.
+    /// Types of lines without an id that record the current state; the last one of each type is effective.
     pub states: &'static [&'static str],
 }

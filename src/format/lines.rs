@@ -1,17 +1,17 @@
-//! Lines of any length from anything that can be read, without a copy of them.
+//! Reads lines of any length without copying them.
 
 use super::window::Window;
 use crate::error::Place;
 use std::io::{self, Read};
 
-/// A reader that hands out whole lines.
+/// A reader of complete lines.
 pub struct Lines<R> {
     window: Window<R>,
     place: Place,
 }
 
 impl<R: Read> Lines<R> {
-    /// Over an input, of which `head` has been read already.
+    /// Reads an input whose first bytes, `head`, were already read.
     pub fn new(head: Vec<u8>, input: R) -> Self {
         Lines {
             window: Window::new(head, input),
@@ -19,7 +19,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Over what stands behind this place of an input: the line of that number, which ends at that offset.
+    /// Reads an input from the end of a line, whose number and end offset are `place`.
     pub fn behind(place: Place, input: R) -> Self {
         Lines {
             place,
@@ -27,7 +27,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// The next line with its newline (the last one may have none), and where it stands.
+    /// The next line with its newline (which the last one may lack), and its position.
     pub fn next_line(&mut self) -> io::Result<Option<(&[u8], Place)>> {
         let mut searched = 0;
         let length = loop {
@@ -77,7 +77,7 @@ mod tests {
         let text = format!("a\n\n{long}\nlast");
         for step in [1, 2, 7, 4096, BLOCK, 10 * BLOCK] {
             if step < 7 && text.len() > BLOCK {
-                // One byte a call over the long line is only slow, not different.
+                // Reading one byte at a time would only be slower for the long line.
                 let short = "a\n\nb\r\nlast";
                 assert_eq!(collect(short.as_bytes(), step).concat(), short);
                 continue;

@@ -1,4 +1,4 @@
-//! Bytes to records and back. One file or folder for each format, which describes itself in its `FORM`; `table.rs` lists
+//! Converts between bytes and records. Each format has a file or directory that defines its `FORM`; `table.rs` lists
 //! them.
 //!
 //! ```

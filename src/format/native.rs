@@ -1,4 +1,4 @@
-//! The record stream: the format of this program itself. A line is a record, and is passed on as it came.
+//! The native format: a stream of records, one per line, which are passed on unchanged.
 
 use super::lines::Lines;
 use super::packed;
@@ -12,7 +12,7 @@ use crate::model::record::{Kind as Line, Record};
 use crate::model::session::Session;
 use std::io::Read;
 
-/// The record stream, as a format. Its sessions are written by whoever has their lines.
+/// The description of the format. It has no writer, because its sessions are written from their lines.
 pub const FORM: Form = Form {
     name: "native",
     about: "Record stream, see convo-format(5)",
@@ -24,14 +24,14 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// Reads lines as records; of a packed session those that it holds.
+/// Reads lines as records, and expands packed sessions.
 pub struct NativeReader<R> {
     lines: Lines<R>,
     packed: Packed,
 }
 
 impl<R: Read> NativeReader<R> {
-    /// Over an input, of which `head` has been read already.
+    /// Reads an input whose first bytes, `head`, were already read.
     pub fn new(head: Vec<u8>, input: R) -> Self {
         NativeReader {
             lines: Lines::new(head, input),
@@ -57,7 +57,7 @@ impl<R: Read> Reader for NativeReader<R> {
             self.packed = Packed {
                 lines,
                 at: 0,
-                // No byte order mark stands inside.
+                // A byte order mark is only valid at the start of an input.
                 place: Place {
                     offset: place.offset.max(1),
                     ..place
@@ -70,7 +70,7 @@ impl<R: Read> Reader for NativeReader<R> {
     }
 }
 
-/// The lines of a packed session, and where that stood.
+/// The lines of a packed session, and its position.
 #[derive(Default)]
 struct Packed {
     lines: Vec<u8>,
@@ -93,7 +93,7 @@ impl Packed {
     }
 }
 
-/// Reports an unreadable line; refuses a session of a version that is not known yet.
+/// Reports an unparsable line; rejects a session of an unknown version.
 pub fn check(record: &Record<'_>, report: &mut Report) -> Result<()> {
     match &record.kind {
         Line::Unreadable(fault) => {
@@ -119,7 +119,7 @@ pub fn check(record: &Record<'_>, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// The version of a header that is higher than what is known.
+/// The version of a header, if it is newer than supported.
 fn newer_version(header: &[u8]) -> Option<String> {
     let raw = json::member(header, "version")?;
     let text = String::from_utf8_lossy(raw).into_owned();
@@ -127,14 +127,14 @@ fn newer_version(header: &[u8]) -> Option<String> {
     (!known && raw.first().is_some_and(u8::is_ascii_digit)).then_some(text)
 }
 
-/// Builds the header of a session that comes from another format.
+/// Builds the header of a session converted from another format.
 #[derive(Debug, Default)]
 pub struct HeaderBuilder {
     members: Vec<(&'static str, Vec<u8>)>,
 }
 
 impl HeaderBuilder {
-    /// Sets a text member; an absent value sets nothing.
+    /// Sets a string member, if there is a value.
     pub fn text(&mut self, name: &'static str, value: Option<&str>) -> &mut Self {
         if let Some(value) = value {
             let mut raw = Vec::with_capacity(value.len() + 2);
@@ -144,14 +144,14 @@ impl HeaderBuilder {
         self
     }
 
-    /// Sets a member to JSON.
+    /// Sets a member to raw JSON.
     pub fn raw(&mut self, name: &'static str, value: Vec<u8>) -> &mut Self {
         self.members.push((name, value));
         self
     }
 
-    /// Sets the members that tell where a session came from, and returns its id: that of its own name, else of the name
-    /// of its file, with a number for the nth of several, else of its bytes.
+    /// Sets the members that describe the source, and returns the session's id: derived from its own name, else from
+    /// the file name, with a number for the nth of several sessions, else from its bytes.
     pub fn named(
         &mut self,
         format: super::Format,
@@ -170,7 +170,7 @@ impl HeaderBuilder {
         id
     }
 
-    /// The header line for this id.
+    /// The header line with this id.
     pub fn finish(&self, id: &str) -> Vec<u8> {
         let mut built = json::ObjectBuilder::default();
         built
@@ -184,7 +184,7 @@ impl HeaderBuilder {
     }
 }
 
-/// The name of the format that a session was read from, where its header says it.
+/// The name of the format that a session was read from, if its header has it.
 pub fn source_format(session: &Session) -> Option<String> {
     let header = session.header();
     let (_, source) = header.iter().find(|(name, _)| name == "source")?;
@@ -192,7 +192,7 @@ pub fn source_format(session: &Session) -> Option<String> {
     Some(format.into_owned())
 }
 
-/// The program that wrote the session: its format keeps its own members in the header.
+/// The program that wrote the session, if its format stores its own members in the header.
 pub fn program(session: &Session) -> Option<&'static str> {
     let header = session.header();
     let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
@@ -204,8 +204,8 @@ pub fn program(session: &Session) -> Option<&'static str> {
     format.map(super::Format::name)
 }
 
-/// The `source` member of a session that was converted: where from, and the SHA-256 of what was read, by which
-/// a second migration knows it again.
+/// The `source` member of a converted session: its origin, and the SHA-256 of the source, by which a second migration
+/// recognizes it.
 pub fn source_member(format: super::Format, source: &super::Source<'_>, others: &[&[u8]]) -> Vec<u8> {
     use sha2::{Digest, Sha256};
     let mut hash = Sha256::new();

@@ -1,4 +1,4 @@
-//! What is to be an object, and its members, looked through once.
+//! JSON objects whose members are parsed once.
 
 use crate::model::json::{self, Dialect, Fault, Members, ObjectBuilder};
 use std::borrow::Cow;
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// Members: name and value, in order.
 pub type Found<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
 
-/// The members of an object in UTF-8, or why it is none.
+/// The members of an object in UTF-8, or the reason why it is not one.
 pub fn members(body: &[u8]) -> Result<Found<'_>, Fault> {
     if let Err(error) = std::str::from_utf8(body) {
         return Err(Fault {
@@ -25,12 +25,12 @@ pub fn members(body: &[u8]) -> Result<Found<'_>, Fault> {
     Ok(found)
 }
 
-/// An object's members in order, each as it is written.
+/// The raw members of an object, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Object<'a>(Found<'a>);
 
 impl<'a> Object<'a> {
-    /// Of its bytes; none when they are no object.
+    /// From its bytes; `None` if they are not an object.
     pub fn of(bytes: &'a [u8]) -> Option<Object<'a>> {
         let mut scan = Members::new(bytes, Dialect::Strict).ok()?;
         let mut found = Vec::new();
@@ -40,7 +40,7 @@ impl<'a> Object<'a> {
         Some(Object(found))
     }
 
-    /// A member; of a name that repeats the last one.
+    /// A member; the last one of a repeated name.
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
         let found = self.0.iter().rev().find(|(known, _)| known == name);
         found.map(|(_, value)| *value)
@@ -56,17 +56,17 @@ impl<'a> Object<'a> {
         json::elements(self.get(name)?, Dialect::Strict)
     }
 
-    /// A member that is a text, as it is written.
+    /// A string member as raw JSON.
     pub fn string(&self, name: &str) -> Option<&'a [u8]> {
         self.get(name).filter(|value| value.starts_with(b"\""))
     }
 
-    /// A member that is a text.
+    /// A string member, decoded.
     pub fn text(&self, name: &str) -> Option<Cow<'a, str>> {
         self.get(name).and_then(json::text)
     }
 
-    /// A member that is a text with something in it.
+    /// A string member that is not empty.
     pub fn filled(&self, name: &str) -> Option<Cow<'a, str>> {
         self.text(name).filter(|text| !text.is_empty())
     }
@@ -76,7 +76,7 @@ impl<'a> Object<'a> {
         self.0.iter().map(|(name, value)| (name.as_ref(), *value))
     }
 
-    /// An object of the members beside these; none when there is none. What is null or holds nothing says nothing.
+    /// An object of all members except these; `None` if there are none. Null and empty values are omitted.
     pub fn rest(&self, known: &[&str]) -> Option<Vec<u8>> {
         let mut built = ObjectBuilder::default();
         for (name, value) in self.members() {
@@ -88,13 +88,13 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Whether a value is null, or an object or an array of nothing.
+/// Whether a value is null, an empty object or an empty array.
 fn is_nothing(value: &[u8]) -> bool {
     let inside = || json::skip_space(value, 1) + 1 == value.len();
     value == b"null" || (matches!(value.first(), Some(b'{' | b'[')) && inside())
 }
 
-/// Adds a member to an object that is made; nothing is not added.
+/// Adds a member to an object that is being built, if there is a value.
 pub fn set(built: &mut ObjectBuilder, name: &str, value: Option<impl AsRef<[u8]>>) {
     if let Some(value) = value {
         built.raw(name, value);

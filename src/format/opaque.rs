@@ -1,4 +1,4 @@
-//! Summaries that a provider encrypts. They are written back to that provider and to nobody else.
+//! Summaries that a provider encrypts. They are written back to that provider only.
 
 use super::Format;
 use super::report::{Loss, Report};
@@ -9,10 +9,10 @@ use crate::model::key;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
-/// The word under which the event keeps its item.
+/// The member that holds the encrypted item in an event.
 const OWN: &str = Api::OpenaiResponses.name();
 
-/// Whether an item or a part is the encrypted summary of OpenAI.
+/// Whether an item or part is an encrypted OpenAI summary.
 pub fn is_compaction(raw: &[u8]) -> bool {
     let kind = json::member(raw, "type").and_then(json::text);
     matches!(
@@ -21,13 +21,13 @@ pub fn is_compaction(raw: &[u8]) -> bool {
     ) && json::member(raw, "encrypted_content").is_some_and(|raw| raw.starts_with(b"\""))
 }
 
-/// The encrypted summary that an event is.
+/// The encrypted summary in an event.
 pub fn of_event(event: &[u8]) -> Option<&[u8]> {
     let own = json::member(json::member(event, "metadata")?, OWN)?;
     json::member(own, "compaction")
 }
 
-/// The event that an encrypted summary is: it covers the messages before it, and has no text.
+/// An event for an encrypted summary: it covers the messages before it and has no text.
 pub fn event(raw: &[u8], covered: Option<(&String, &String)>) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event
@@ -45,7 +45,7 @@ pub fn event(raw: &[u8], covered: Option<(&String, &String)>) -> Vec<u8> {
     event.finish()
 }
 
-/// The view with the messages that encrypted summaries cover, for a history on its way back: it keeps them where they are.
+/// The view including the messages that encrypted summaries cover, for writing back a history that contains both.
 pub fn with_covered(session: &Session, view: &View) -> Option<View> {
     let is_own = |index: usize| of_event(session.record(index).body).is_some();
     let is_summary = |item: &Item| matches!(item, Item::Summary(index) if is_own(*index));
@@ -68,8 +68,8 @@ pub fn with_covered(session: &Session, view: &View) -> Option<View> {
     })
 }
 
-/// The view without encrypted summaries, for a format of another provider; none where there are none. Each is reported
-/// as a loss.
+/// The view without encrypted summaries, for a format of another provider; `None` if there are none. Reports each as a
+/// loss.
 pub fn readable(format: Format, session: &Session, view: &View, report: &mut Report) -> Option<View> {
     if matches!(format, Format::OpenaiResponses | Format::Codex | Format::Jsonl) {
         return None;
@@ -100,7 +100,7 @@ pub fn readable(format: Format, session: &Session, view: &View, report: &mut Rep
     })
 }
 
-/// A message without encrypted summaries: nothing where it has none, an empty result where it is nothing else.
+/// A message without encrypted summaries: `None` if it has none, `Some(None)` if nothing else remains.
 fn without(body: &[u8]) -> Option<Option<Vec<u8>>> {
     memchr::memmem::find(body, b"encrypted_content")?;
     let parts = json::elements(json::member(body, "content")?, Dialect::Strict)?;

@@ -1,8 +1,7 @@
-//! A session as one line: `{"type":"packed","id":...,"records":[...]}`, for tools that tear the lines of a session apart
-//! and put them back in another order.
+//! A session on one line, `{"type":"packed","id":...,"records":[...]}`, for tools that reorder lines.
 //!
-//! A record is an element as it stands in its line. A line that could not be read is a text; one that is no text either
-//! is an array of one text, its bytes in Base64. Line endings and empty lines are not kept.
+//! Each record is an element, with the bytes of its line. An unparsable line becomes a string; one that is not UTF-8
+//! becomes an array with one Base64 string. Line endings and empty lines are not preserved.
 
 use super::base64::{self, Style};
 use crate::error::Place;
@@ -13,7 +12,7 @@ use std::io::{self, Write};
 /// The type of such a line.
 const TYPE: &str = "packed";
 
-/// The lines that a packed one holds, each with its newline; none when it is none, or damaged.
+/// The lines of a packed session, each with its newline; `None` if the record is not one, or damaged.
 pub fn unpack(record: &Record<'_>) -> Option<Vec<u8>> {
     let event = record.event().filter(|event| event.name() == TYPE)?;
     let records = json::elements(json::member(event.raw, "records")?, Dialect::Strict)?;
@@ -30,19 +29,19 @@ pub fn unpack(record: &Record<'_>) -> Option<Vec<u8>> {
         }
         lines.push(b'\n');
     }
-    // An element is one line, and there is at least one.
+    // Each element is one line, and there is at least one.
     let count = memchr::memchr_iter(b'\n', &lines).count();
     let elements = json::elements(json::member(event.raw, "records")?, Dialect::Strict)?;
     (count == elements.len() && count > 0).then_some(lines)
 }
 
-/// Whether a line, or the beginning of one, is a packed session.
+/// Whether a line, or the start of one, is a packed session.
 pub fn is_packed(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     head.trim_ascii_start().starts_with(br#"{"type":"packed","#)
 }
 
-/// An output that takes the record stream and gives each session out as one line.
+/// A writer that takes a record stream and writes each session as one line.
 pub struct Packer<'w> {
     out: &'w mut dyn Write,
     lines: LineBuffer,
@@ -51,7 +50,7 @@ pub struct Packer<'w> {
 }
 
 impl<'w> Packer<'w> {
-    /// Over an output.
+    /// Writes to an output.
     pub fn new(out: &'w mut dyn Write) -> Self {
         Packer {
             out,
@@ -94,7 +93,7 @@ impl<'w> Packer<'w> {
         Ok(())
     }
 
-    /// Gives out the session that has come so far.
+    /// Writes the session received so far.
     fn session(&mut self) -> io::Result<()> {
         let id = self.id.take();
         if self.records.is_empty() {
@@ -114,10 +113,10 @@ impl<'w> Packer<'w> {
         Ok(())
     }
 
-    /// Gives out the last session.
+    /// Writes the last session.
     ///
     /// # Errors
-    /// Those of the output.
+    /// Write errors.
     pub fn finish(mut self) -> io::Result<()> {
         let mut lines = std::mem::take(&mut self.lines);
         lines.finish(|line| self.line(line))?;
@@ -138,15 +137,15 @@ impl Write for Packer<'_> {
     }
 }
 
-/// An output that takes the record stream and gives out JSON objects only: a line that is none becomes a packed one,
-/// which is read back as that line, and blank lines are left out.
+/// A writer that takes a record stream and writes only JSON objects: any other line is packed, and is restored on
+/// reading; blank lines are dropped.
 pub struct Objects<'w> {
     out: &'w mut dyn Write,
     lines: LineBuffer,
 }
 
 impl<'w> Objects<'w> {
-    /// Over an output.
+    /// Writes to an output.
     pub fn new(out: &'w mut dyn Write) -> Self {
         Objects {
             out,
@@ -154,10 +153,10 @@ impl<'w> Objects<'w> {
         }
     }
 
-    /// Gives out the last line.
+    /// Writes the last line.
     ///
     /// # Errors
-    /// Those of the output.
+    /// Write errors.
     pub fn finish(mut self) -> io::Result<()> {
         self.lines.finish(|line| write_object(line, self.out))
     }
@@ -174,10 +173,10 @@ impl Write for Objects<'_> {
     }
 }
 
-/// Writes a line as a JSON object and its newline; a blank line as nothing.
+/// Writes a line as a JSON object with a newline; a blank line writes nothing.
 ///
 /// # Errors
-/// Those of the output.
+/// Write errors.
 pub fn write_object(line: &[u8], out: &mut dyn Write) -> io::Result<()> {
     let record = Record::parse(line, Place { line: 1, offset: 0 });
     let is_object =
@@ -196,10 +195,10 @@ pub fn write_object(line: &[u8], out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// Puts lines together that come in pieces.
+/// Assembles lines from chunks.
 #[derive(Default)]
 struct LineBuffer {
-    /// A line whose end has not come yet.
+    /// The unfinished line.
     open: Vec<u8>,
 }
 
@@ -288,7 +287,7 @@ mod tests {
         );
         assert_eq!(unpacked(&lines), stream);
         assert_eq!(packed(b""), b"");
-        // The last line may have no end, and comes in pieces.
+        // The last line may lack its newline, and arrives in chunks.
         let open = stream.strip_suffix(b"\n").unwrap();
         assert_eq!(packed(open), lines);
         let mut out = Vec::new();
@@ -320,7 +319,7 @@ mod tests {
         fn whatever_lines_there_are_come_back(lines in proptest::collection::vec(proptest::collection::vec(any::<u8>().prop_filter("one line", |byte| *byte != b'\n' && *byte != b'\r'), 1..12), 1..6)) {
             let mut stream = lines.join(&b'\n');
             stream.push(b'\n');
-            // Blank lines mean nothing and are left out.
+            // Blank lines are dropped.
             let is_blank = |line: &&Vec<u8>| {
                 matches!(Record::parse(line, Place { line: 1, offset: 0 }).kind, Kind::Blank)
             };

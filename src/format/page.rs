@@ -1,23 +1,23 @@
-//! Options of output: of pages for people, HTML and Markdown, and of training data.
+//! Output options: for HTML and Markdown pages, and for training data.
 
 use super::training::TrainingOptions;
 
-/// How a page is written.
+/// Output options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageOptions {
-    /// Markdown: show images of the web, whose servers learn who opens the page.
+    /// Markdown: include remote images, whose servers learn who opens the page.
     pub remote_images: bool,
-    /// Include hidden messages, marked, and the changes of the view.
+    /// Include hidden messages, marked, and events.
     pub hidden: bool,
     /// How reasoning is shown.
     pub thinking: Thinking,
-    /// Largest image in bytes; 0: none. A page has at most 8 MiB of them.
+    /// Maximum size of an image in bytes; 0: no images. A page has at most 8 MiB of images.
     pub largest_image: usize,
-    /// Lines of a tool result.
+    /// Maximum lines of a tool result.
     pub tool_lines: usize,
-    /// Messages of a page, if a session may have several.
+    /// Messages per page, if a session may have several pages.
     pub messages: usize,
-    /// Colors.
+    /// Color theme.
     pub theme: Theme,
     /// Whether the page has a script.
     pub script: bool,
@@ -28,18 +28,18 @@ pub struct PageOptions {
 /// How a page shows reasoning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thinking {
-    /// Folded.
+    /// Collapsed.
     Fold,
-    /// Unfolded.
+    /// Expanded.
     Show,
     /// Not at all.
     Drop,
 }
 
-/// The colors of a page.
+/// The color theme of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
-    /// Those that the reader's system prefers.
+    /// The theme that the reader's system prefers.
     Auto,
     /// Dark text on light.
     Light,

@@ -1,4 +1,4 @@
-//! An input of lines cut into its sessions: each is read as a whole, and no more than one at a time.
+//! Splits an input of lines into the logs of its sessions, one log at a time.
 
 use super::lines::Lines;
 use super::sessions::Input;
@@ -9,14 +9,14 @@ use std::io::Read;
 pub struct Piece {
     /// Their bytes.
     pub bytes: Vec<u8>,
-    /// Where the first of them stands: the number of lines before it, and its offset.
+    /// Position before its first line: the number of preceding lines, and the offset.
     pub start: Place,
 }
 
-/// Cuts an input into pieces.
+/// Splits an input into logs.
 pub struct Pieces {
     lines: Lines<Box<dyn Read>>,
-    /// The line that begins the next piece.
+    /// The first line of the next log.
     next: Option<Piece>,
     begun: bool,
 }
@@ -31,13 +31,13 @@ impl Pieces {
         }
     }
 
-    /// Whether no piece stands behind the one that was given out last.
+    /// Whether the log returned last is the final one.
     pub fn is_last(&self) -> bool {
         self.next.is_none()
     }
 
-    /// The next piece; `begins` is asked of every line but the first whether it begins another, and sees the first as well.
-    /// An input without lines is one piece.
+    /// The next log. `begins` decides for each line whether it starts another log; its result for the first line is
+    /// ignored. An input without lines is one empty log.
     pub fn next(&mut self, mut begins: impl FnMut(&[u8]) -> bool) -> Result<Option<Piece>> {
         let mut piece = match self.next.take() {
             Some(piece) => piece,

@@ -1,4 +1,4 @@
-//! Requests to models as logs record them: each once, with its figures.
+//! Model requests recorded in a log, without duplicates, with their token usage.
 
 use super::request::figures::Figures;
 use super::{claude_code, codex, native};
@@ -10,31 +10,31 @@ use crate::model::session::Session;
 /// A request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
-    /// By which copies of it are recognized, in any log.
+    /// Identifies copies of the request in any log.
     pub key: String,
     /// RFC 3339.
     pub time: Option<String>,
     /// The model; empty if it is not recorded.
     pub model: String,
-    /// Tokens.
+    /// Token usage.
     pub figures: Figures,
-    /// Of the tokens written to a cache, those that it keeps for an hour.
+    /// Tokens written to a cache with a lifetime of one hour.
     pub written_1h: u64,
     /// Recorded cost in dollars.
     pub cost: Option<f64>,
-    /// The line of its message; 0 if no message has the figures.
+    /// The line of its message; 0 if no message has the usage.
     pub line: usize,
-    /// Whether the figures are estimated.
+    /// Whether the usage is estimated.
     pub estimated: bool,
 }
 
-/// Ids of this length are unique in every log.
+/// Ids of at least this length are globally unique.
 const UNIQUE: usize = 16;
 
-/// The model name of messages that a program wrote itself.
+/// The model name of messages that were not written by a model.
 const SYNTHETIC: &str = "<synthetic>";
 
-/// The requests of a session, in order; those of messages that are hidden too.
+/// The requests of a session, in order, including those of hidden messages.
 pub fn requests(session: &Session) -> Vec<Request> {
     let id = session.header_text("id").unwrap_or_default();
     let mut found = Vec::new();
@@ -56,7 +56,7 @@ pub fn requests(session: &Session) -> Vec<Request> {
             ..request
         }));
     }
-    // A log of nothing but totals has no message that could have them.
+    // A log that only has totals has no message with usage.
     if found.is_empty() && native::source_format(session).as_deref() == Some("codex") {
         for (time, model, usage) in codex::totals(session) {
             found.extend(own.request(None, time, model, &usage));
@@ -65,8 +65,8 @@ pub fn requests(session: &Session) -> Vec<Request> {
     found
 }
 
-/// The requests of a session that records none, estimated: one for each message of a model, whose input is all messages before
-/// it. `tokens` counts those of a message.
+/// Estimated requests of a session that records none: one for each assistant message, with all previous messages as
+/// input. `tokens` counts the tokens of a message.
 pub fn estimated(session: &Session, tokens: impl Fn(&Message<'_>) -> u64) -> Vec<Request> {
     let id = session.header_text("id").unwrap_or_default();
     let model = {
@@ -104,7 +104,7 @@ pub fn estimated(session: &Session, tokens: impl Fn(&Message<'_>) -> u64) -> Vec
     found
 }
 
-/// The requests of a session without ids of their own.
+/// Identifies requests without globally unique ids.
 struct Own<'s> {
     session: &'s str,
     nth: usize,

@@ -1,61 +1,61 @@
-//! What reading and writing has to tell: damage, notes, and what a format cannot carry.
+//! The report of reading and writing: damage, notes, and losses.
 
 use crate::error::Place;
 use crate::model::session::{Class, Session};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// What a format cannot carry; the words are the same for all formats.
+/// A kind of data that a format cannot represent; the same for all formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Loss {
     /// Ids of messages.
     Id,
     /// Times.
     Timestamp,
-    /// Counts as a provider reported them.
+    /// Token usage as reported by a provider.
     Usage,
     /// The model's name.
     Model,
-    /// Thinking.
+    /// Reasoning.
     Reasoning,
-    /// A signature of thinking.
+    /// A signature of reasoning.
     Signature,
     /// Arguments of a tool call.
     Arguments,
-    /// An image, a file, audio.
+    /// An image, a file or audio.
     Attachment,
-    /// Another piece of content.
+    /// Any other content part.
     Part,
     /// A name.
     Name,
     /// A category.
     Category,
-    /// Free members.
+    /// Custom members.
     Metadata,
-    /// A summary as such.
+    /// A summary; its text may remain as a message.
     Summary,
-    /// A message as such.
+    /// A whole message.
     Message,
-    /// Half of a tool exchange.
+    /// A tool call without its result, or the reverse.
     Orphan,
     /// An event.
     Event,
     /// A member of the header.
     Header,
-    /// A line that could not be read.
+    /// A line that could not be parsed.
     Unreadable,
-    /// A number that JSON does not have.
+    /// A number that is invalid in JSON.
     Number,
-    /// A course that was left.
+    /// An inactive branch.
     Branch,
-    /// What another model did meanwhile.
+    /// The messages of a subagent.
     Sidechain,
-    /// The order in which those who speak take turns.
+    /// The order of messages, where a format requires roles to alternate.
     Order,
 }
 
 impl Loss {
-    /// The word in a report.
+    /// Name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Loss::Id => "id",
@@ -83,7 +83,7 @@ impl Loss {
         }
     }
 
-    /// The word for several, in messages.
+    /// Plural for messages.
     fn plural(self) -> String {
         match self {
             Loss::Category => "categories".to_string(),
@@ -98,7 +98,7 @@ impl Loss {
     }
 }
 
-/// Losses in one line; the format that has them is named if it is known.
+/// Losses on one line, with the name of the target format if known.
 pub fn describe_losses(losses: &BTreeMap<Loss, u64>, format: Option<&str>) -> Option<String> {
     if losses.is_empty() {
         return None;
@@ -111,33 +111,33 @@ pub fn describe_losses(losses: &BTreeMap<Loss, u64>, format: Option<&str>) -> Op
     })
 }
 
-/// Something worth telling about a place.
+/// A message about a position in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Where; line 0 for the input as a whole.
+    /// The position; line 0 for the input as a whole.
     pub place: Place,
-    /// What.
+    /// The message.
     pub what: Cow<'static, str>,
-    /// Whether it is damage (status 65) or merely good to know.
+    /// Whether it is damage (status 65) or only a note.
     pub damage: bool,
 }
 
-/// What was found on the way; taken out and told by whoever prints.
+/// Findings and losses, collected while reading and writing, and printed by the caller.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// In the order in which they were met.
+    /// Findings in input order.
     pub findings: Vec<Finding>,
-    /// How often each kind of loss occurred.
+    /// Number of losses of each kind.
     pub losses: BTreeMap<Loss, u64>,
-    /// The format that has them, if one is written.
+    /// The target format, if one is written.
     pub target: Option<&'static str>,
-    /// Whether what was read is more, or otherwise, than its bytes alone say: a sidecar or a spare copy counted too,
-    /// or what was torn was put together. Such a document is no value that may come out as it went in.
+    /// Whether the session is not determined by the input bytes alone, because a sidecar or backup was read too, or
+    /// damage was repaired. Such a document is not passed through unchanged.
     pub mended: bool,
 }
 
 impl Report {
-    /// For a conversion to the format of this name.
+    /// A report for a conversion to this format.
     pub fn to_format(name: &'static str) -> Report {
         Report {
             target: Some(name),
@@ -145,7 +145,7 @@ impl Report {
         }
     }
 
-    /// Tells of damage: the line or document was read as far as possible.
+    /// Reports damage; the line or document was read as far as possible.
     pub fn damage(&mut self, place: Place, what: impl Into<Cow<'static, str>>) {
         self.findings.push(Finding {
             place,
@@ -154,7 +154,7 @@ impl Report {
         });
     }
 
-    /// Tells of something that is no damage.
+    /// Reports a note.
     pub fn note(&mut self, place: Place, what: impl Into<Cow<'static, str>>) {
         self.findings.push(Finding {
             place,
@@ -163,7 +163,8 @@ impl Report {
         });
     }
 
-    /// Tells of lines that are objects and none of what is read; once, for a whole log of another kind may follow.
+    /// Reports objects that are not records of this format. They share one finding, because a whole log of another
+    /// format may follow.
     pub fn strange(&mut self, mut places: impl Iterator<Item = Place>, what: &str) {
         let Some(first) = places.next() else { return };
         let more = match places.count() {
@@ -181,7 +182,7 @@ impl Report {
         }
     }
 
-    /// Counts the lines of a session that a format of bare messages has no place for.
+    /// Counts the lines of a session that a format of bare messages cannot represent.
     pub fn lose_lines(&mut self, session: &Session) {
         for index in 0..session.len() {
             match session.class(index) {
@@ -193,7 +194,7 @@ impl Report {
         }
     }
 
-    /// Whether damage was met.
+    /// Whether damage was reported.
     pub fn is_damaged(&self) -> bool {
         self.findings.iter().any(|finding| finding.damage)
     }

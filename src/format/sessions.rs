@@ -1,4 +1,4 @@
-//! Sessions one after another: out of an input as they are read, and back into the stream of records.
+//! Streams of sessions: read from an input one at a time, and converted to a record stream.
 
 use super::report::Report;
 use crate::error::{Error, Result};
@@ -6,25 +6,25 @@ use crate::model::record::{Kind, Record};
 use crate::model::session::Session;
 use std::io::{self, Read};
 
-/// An input that is read from its beginning, without looking back.
+/// An input that is read once from the beginning.
 pub struct Input {
-    /// Name of the file without its folder; none for a pipe.
+    /// File name without directory; `None` for a pipe.
     pub name: Option<String>,
-    /// What has been read of it already: its first bytes.
+    /// The first bytes, which were already read.
     pub head: Vec<u8>,
     /// The rest.
     pub rest: Box<dyn Read>,
-    /// Whether what is read may be written back into its own format, so that sessions are to keep their origin.
+    /// Whether sessions may be written back to the input's format and must keep their source bytes.
     pub returns: bool,
-    /// Reads a file next to it.
+    /// Reads a file in the same directory.
     pub beside: Option<Neighbor>,
 }
 
-/// Reads a file of a folder; none if there is no such file.
+/// Reads a file of a directory; `None` if it does not exist.
 pub type Neighbor = Box<dyn Fn(&str) -> io::Result<Option<Vec<u8>>>>;
 
 impl Input {
-    /// The whole of it.
+    /// Reads the complete input.
     pub fn whole(mut self) -> Result<Vec<u8>> {
         let rest = self.rest.read_to_end(&mut self.head);
         rest.map_err(|error| Error::io("cannot read", error))?;
@@ -32,26 +32,26 @@ impl Input {
     }
 }
 
-/// Reads sessions one after another.
+/// Reads sessions one at a time.
 pub trait SessionReader {
-    /// The next session. What is wrong with it goes to the report; what cannot be read as a session at all does too, and
-    /// the next one follows. An error ends the input.
+    /// The next session. Problems go to the report; a part that is not a session is reported and skipped. An error ends
+    /// the input.
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>>;
 
-    /// Once there is no further session: what stands behind the origin of the last one, as a closing bracket.
+    /// After the last session: the bytes after its source section, such as a closing bracket.
     fn tail(&self) -> &[u8] {
         &[]
     }
 }
 
-/// Those of a document that was read as a whole.
+/// The sessions of a document that was read completely.
 impl SessionReader for std::vec::IntoIter<Session> {
     fn next(&mut self, _: &mut Report) -> Result<Option<Session>> {
         Ok(Iterator::next(self))
     }
 }
 
-/// Records of sessions that were converted, read as a stream.
+/// Converted sessions as a stream of records.
 pub struct Converted {
     sessions: Box<dyn SessionReader>,
     session: Option<Session>,
@@ -59,7 +59,7 @@ pub struct Converted {
 }
 
 impl Converted {
-    /// Over sessions.
+    /// Reads from sessions.
     pub fn new(sessions: Box<dyn SessionReader>) -> Converted {
         Converted {
             sessions,
@@ -93,11 +93,11 @@ impl Reader for Converted {
     }
 }
 
-/// What is read of an input.
+/// The records or sessions of an input.
 pub enum Stream<'r> {
-    /// Lines of the record stream.
+    /// Records.
     Records(Box<dyn Reader + 'r>),
-    /// Sessions that were converted.
+    /// Converted sessions.
     Sessions(Box<dyn SessionReader + 'r>),
 }
 
@@ -107,7 +107,7 @@ impl From<Vec<Session>> for Stream<'_> {
     }
 }
 
-/// The sessions of a stream: among records, each header begins one.
+/// The sessions of a stream; in a record stream, each header starts one.
 pub struct Sessions<'r> {
     stream: Stream<'r>,
     next: Option<Session>,
@@ -115,7 +115,7 @@ pub struct Sessions<'r> {
 }
 
 impl<'r> Sessions<'r> {
-    /// Over what is read.
+    /// Reads from a stream.
     pub fn new(stream: Stream<'r>) -> Self {
         Sessions {
             stream,
@@ -124,7 +124,7 @@ impl<'r> Sessions<'r> {
         }
     }
 
-    /// What stands behind the last session, once there is no further one.
+    /// The bytes after the last session, once all were returned.
     pub fn tail(&self) -> &[u8] {
         match &self.stream {
             Stream::Records(_) => &[],
@@ -151,7 +151,7 @@ impl<'r> Sessions<'r> {
                 self.next = Some(next);
                 return Ok(Some(session));
             }
-            // Blank lines ahead of a header begin no session of their own.
+            // Blank lines before a header do not start a session.
             begun |= !matches!(record.kind, Kind::Blank);
             session.push_read(&record);
         }
@@ -159,8 +159,8 @@ impl<'r> Sessions<'r> {
     }
 }
 
-/// Reads records one after another.
+/// Reads records one at a time.
 pub trait Reader {
-    /// The next record; it borrows the reader's memory. What is wrong with it goes to the report.
+    /// The next record, which borrows the reader's buffer. Problems go to the report.
     fn next(&mut self, report: &mut Report) -> Result<Option<Record<'_>>>;
 }

@@ -1,5 +1,4 @@
-//! The table of formats: what each of them is, and a session read or written in any of them. Only this file knows them
-//! all.
+//! The table of formats, and reading and writing in any of them. The only file that knows all formats.
 
 use super::form::{Form, Purpose, Reading, Source};
 use super::id::Format;
@@ -20,7 +19,7 @@ use crate::model::view::View;
 use std::io::{self, Write};
 
 impl Format {
-    /// What it is.
+    /// The format's description.
     pub fn form(self) -> &'static Form {
         match self {
             Format::Native => &native::FORM,
@@ -69,17 +68,17 @@ impl Format {
         }
     }
 
-    /// The name on the command line and in reports.
+    /// Name on the command line and in reports.
     pub fn name(self) -> &'static str {
         self.form().name
     }
 
-    /// One line about the format, for help and manual.
+    /// One-line description for help and manual.
     pub fn about(self) -> &'static str {
         self.form().about
     }
 
-    /// The format of this name.
+    /// The format with this name.
     pub fn from_name(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }
@@ -89,7 +88,7 @@ impl Format {
         self.form().is_written()
     }
 
-    /// Whether it is training data for models: one session on a line.
+    /// Whether it is training data: one session per line.
     pub fn is_training(self) -> bool {
         matches!(self, Format::OpenaiFinetune | Format::Trl)
     }
@@ -99,12 +98,12 @@ impl Format {
         !matches!(self.form().read, Reading::None)
     }
 
-    /// The interface whose requests it is.
+    /// The API whose requests it contains.
     pub fn api(self) -> Option<Api> {
         self.form().api
     }
 
-    /// The interface to which the program behind this format sends its sessions, where that is always the same.
+    /// The API to which the program of this format sends its sessions, if always the same.
     pub fn sent_to(self) -> Option<Api> {
         match self {
             Format::ClaudeCode | Format::Cline | Format::ClineRoo => Some(Api::Anthropic),
@@ -114,12 +113,12 @@ impl Format {
         }
     }
 
-    /// The form in which a document of this format is, where there are several: what is written back is to have it.
+    /// The variant of a document, for a format with several; documents are written back in their variant.
     pub fn of(self, document: &[u8]) -> Format {
         self.form().variant.map_or(self, |variant| variant(document))
     }
 
-    /// Reads an input of it session by session; gives back one that is read otherwise.
+    /// Reads an input session by session; returns the input unchanged if the format is read in another way.
     pub fn sessions(self, input: Input) -> Result<std::result::Result<Box<dyn SessionReader>, Input>> {
         match (self.form().read, self.form().many) {
             (Reading::Sessions(open), _) => open(input).map(Ok),
@@ -128,13 +127,13 @@ impl Format {
         }
     }
 
-    /// Whether a line of it is a line of the record stream, so that it is read line by line.
+    /// Whether its lines are records, so that it is read line by line.
     pub fn is_lines(self) -> bool {
         matches!(self.form().read, Reading::Records)
     }
 }
 
-/// Reads a document of a format that is not read line by line.
+/// Converts a document of a format that is not read line by line.
 pub fn convert(format: Format, source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let usage = |what: &str| Err(Error::new(Kind::Usage, format!("{}: {what}", format.name())));
     let form = format.form();
@@ -174,7 +173,7 @@ pub fn write(
     write_page(format, session, view, (purpose, &options), out, report)
 }
 
-/// Writes a session as [`write()`] does, pages with these options.
+/// Writes a session as [`write()`] does, with options for pages.
 pub fn write_page(
     format: Format,
     session: &Session,
@@ -211,7 +210,7 @@ pub fn write_page(
 }
 
 impl Api {
-    /// What it defines.
+    /// The implementation of the API.
     pub(super) fn interface(self) -> &'static dyn Interface {
         match self {
             Api::OpenaiChat => &openai_chat::Chat,

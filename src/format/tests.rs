@@ -1,4 +1,4 @@
-//! The table of formats: what it says of each is so.
+//! Tests of the table of formats against the behavior of each format.
 
 pub mod bed;
 mod damage;
@@ -14,7 +14,7 @@ use crate::model::session::Session;
 use crate::model::view::View;
 use std::collections::BTreeSet;
 
-/// A session that has everything that a format may not carry.
+/// A session with all kinds of data that a format may be unable to represent.
 const RICH: &str = r#"{"type":"session","version":1,"id":"rich","title":"t","tokenizer":"o200k_base","scope":{"channel":"c"},"metadata":{"x":1}}
 {"role":"system","content":"Be terse.","id":"m0","name":"house","category":"context","metadata":{"a":1}}
 {"role":"developer","content":"No lists.","id":"m1"}

@@ -1,4 +1,4 @@
-//! What pages for people leave out of a session.
+//! Counts the data of a session that pages for human readers omit.
 
 use super::Purpose;
 use super::kit::losses;
@@ -27,7 +27,7 @@ pub const LOSSES: [Loss; 10] = [
     Loss::Unreadable,
 ];
 
-/// Counts what the page of a view leaves out.
+/// Counts the data that the page of a view omits.
 pub fn count(session: &Session, view: &View, purpose: Purpose, report: &mut Report) {
     for item in &view.items {
         let Some(message) = item.message(session) else {

@@ -1,15 +1,14 @@
-//! A window over an input: what has been read of it and is still looked at.
+//! A buffered window over an input: bytes that were read and not yet consumed.
 
 use std::io::{self, Read};
 
-/// How much is read at once: large enough that a system call costs nothing beside the bytes, small enough for a
-/// processor's cache.
+/// Read size in bytes: large enough to make system calls cheap, small enough for a processor cache.
 pub(super) const BLOCK: usize = 256 * 1024;
 
-/// How much is read at first.
+/// Initial buffer size.
 const FIRST: usize = 16 * 1024;
 
-/// Bytes between what has been given away and what has not been read yet.
+/// The bytes that were read and not yet consumed.
 pub(super) struct Window<R> {
     input: R,
     buffer: Vec<u8>,
@@ -19,7 +18,7 @@ pub(super) struct Window<R> {
 }
 
 impl<R: Read> Window<R> {
-    /// Over an input, of which `head` has been read already.
+    /// Reads an input whose first bytes, `head`, were already read.
     pub fn new(head: Vec<u8>, input: R) -> Self {
         let end = head.len();
         Window {
@@ -31,18 +30,18 @@ impl<R: Read> Window<R> {
         }
     }
 
-    /// What is in it.
+    /// The unconsumed bytes.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
-    /// Whether nothing follows what is in it.
+    /// Whether the input has ended.
     pub fn is_ended(&self) -> bool {
         self.ended
     }
 
-    /// Gives the first bytes of it away.
+    /// Consumes the first bytes.
     #[inline]
     pub fn take(&mut self, length: usize) -> &[u8] {
         let taken = &self.buffer[self.start..self.start + length];
@@ -50,20 +49,20 @@ impl<R: Read> Window<R> {
         taken
     }
 
-    /// What is in it, and the rest of the input.
+    /// The unconsumed bytes, and the rest of the input.
     pub fn into_parts(mut self) -> (Vec<u8>, R) {
         self.buffer.truncate(self.end);
         self.buffer.drain(..self.start);
         (self.buffer, self.input)
     }
 
-    /// Moves what is left to the front and reads a block behind it.
+    /// Moves the unconsumed bytes to the front and reads more.
     pub fn fill(&mut self) -> io::Result<()> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
-        // Most files are small, and memory that is never touched costs nothing: the buffer begins small and doubles
-        // up to a block. Behind a long line it goes on doubling, so that one of a gigabyte is copied a few times.
+        // Start small, because most files are small and untouched memory is free. The buffer doubles up to a block, and
+        // beyond it for long lines, so that a line of a gigabyte is copied a few times only.
         let size = self.buffer.len();
         if size < BLOCK || size - self.end < size / 2 {
             self.buffer

@@ -1,22 +1,22 @@
-//! The working directory, the Git branch and the model of a session: members of the header's metadata that every format
-//! reads into and writes from, so that a session keeps them on its way from any format to any other.
+//! The working directory, Git branch and model of a session. They are members of the header's metadata that every
+//! format reads and writes, so that conversions preserve them.
 
 use super::request::piece::rest;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
 use crate::model::view::View;
 
-/// The directory of a session that names none: absolute on every machine, and of no user.
+/// The directory of a session without one: absolute on every machine, and not specific to a user.
 pub const NO_DIRECTORY: &[u8] = b"\"/\"";
 
-/// Their names in `metadata`.
+/// Names in `metadata`.
 const MEMBERS: [(&str, Member); 3] = [
     ("cwd", Member::Directory),
     ("git_branch", Member::Branch),
     ("model", Member::Model),
 ];
 
-/// One of the three.
+/// One of these members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Member {
     /// The working directory.
@@ -27,7 +27,7 @@ pub enum Member {
     Model,
 }
 
-/// The three as they are written in JSON, each a string that is not empty.
+/// The three members as raw JSON; each is a string that is not empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Workspace {
     /// The working directory.
@@ -39,7 +39,7 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Of the members that a file has.
+    /// From the members of a file.
     pub fn new(cwd: Option<&[u8]>, branch: Option<&[u8]>, model: Option<&[u8]>) -> Workspace {
         Workspace {
             cwd: filled(cwd),
@@ -48,7 +48,7 @@ impl Workspace {
         }
     }
 
-    /// Adds them to the metadata of a header.
+    /// Adds the members to the metadata of a header.
     pub fn add_to(&self, metadata: &mut ObjectBuilder) {
         for ((name, _), value) in MEMBERS.iter().zip([&self.cwd, &self.branch, &self.model]) {
             if let Some(value) = value {
@@ -57,7 +57,8 @@ impl Workspace {
         }
     }
 
-    /// Of a session. Headers of older versions have the directory and the branch among the members of their format.
+    /// The workspace of a session. Headers of older versions have the directory and the branch among the members of
+    /// their format.
     pub fn of(session: &Session) -> Workspace {
         let header = session.header();
         let Some((_, metadata)) = header.into_iter().find(|(name, _)| name == "metadata") else {
@@ -78,7 +79,7 @@ impl Workspace {
         self.cwd.as_deref().unwrap_or(NO_DIRECTORY)
     }
 
-    /// The model of the session, else the one that answered last.
+    /// The model of the session, else that of the last reply.
     pub fn last_model(&self, session: &Session, view: &View) -> Option<Vec<u8>> {
         let answered = || {
             let mut models = view.items.iter().rev().filter_map(|item| {
@@ -91,7 +92,7 @@ impl Workspace {
     }
 }
 
-/// The metadata of a header without the members that a format has a place for; `own` is what it keeps besides.
+/// The metadata of a header without the members that a format can represent, and without its member `own`.
 pub fn unplaced<'m>(
     metadata: &'m [u8],
     placed: &[Member],

@@ -1,11 +1,11 @@
-//! Containers of a document: gzip, zstd, base64, or gzip in base64. What it holds is read, and written back in
-//! the same wrapping.
+//! Compressed or encoded documents: gzip, zstd, Base64, or gzip in Base64. Changed content is written back with the
+//! same encoding.
 
 use super::{base64, gzip, zstd};
 use crate::error::Result;
 use crate::model::json;
 
-/// A document that came wrapped.
+/// A document with its encoding.
 #[derive(Clone, Debug)]
 pub struct Wrapped {
     style: Option<base64::Style>,
@@ -14,7 +14,7 @@ pub struct Wrapped {
     inner: Vec<u8>,
 }
 
-/// How a document is compressed.
+/// The compression of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Packing {
     Gzip,
@@ -45,13 +45,13 @@ impl Packing {
     }
 }
 
-/// Whether the head of an input may be that of a wrapped document, so that the whole of it is worth a look.
+/// Whether an input that starts with these bytes may be compressed or encoded, and is worth decoding.
 pub fn is_likely(head: &[u8]) -> bool {
     Packing::of(head).is_some() || base64::is_likely(head)
 }
 
 impl Wrapped {
-    /// Looks into a wrapping; gives the bytes back when they are none.
+    /// Decodes a document; returns the bytes unchanged if they are neither compressed nor encoded.
     ///
     /// # Errors
     /// [`crate::error::Kind::Data`] for compressed data that is damaged or too large.
@@ -63,7 +63,7 @@ impl Wrapped {
         let packing = Packing::of(decoded.as_deref().unwrap_or(&outer));
         let inner = match (decoded, packing) {
             (Some(decoded), Some(packing)) => packing.unpack(&decoded)?,
-            // Words are letters too: what is decoded must look like a document.
+            // Plain text can look like Base64, so the decoded bytes must look like a document.
             (Some(decoded), None) if is_document(&decoded) => decoded,
             (None, Some(packing)) => packing.unpack(&outer)?,
             _ => return Ok(Err(outer)),
@@ -76,12 +76,12 @@ impl Wrapped {
         }))
     }
 
-    /// Its content.
+    /// The decoded content.
     pub fn inner(&self) -> &[u8] {
         &self.inner
     }
 
-    /// The bytes of a document that replaces its content; unchanged if the content is the same.
+    /// The encoded bytes with new content; the original bytes if the content is unchanged.
     pub fn with(&self, inner: &[u8]) -> Vec<u8> {
         if inner == self.inner {
             return self.outer.clone();

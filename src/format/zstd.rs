@@ -1,4 +1,4 @@
-//! Zstandard: unpacked within a bound, and packed again, as Codex keeps older sessions.
+//! Zstandard: decompression up to a size limit, and compression. Codex compresses older sessions with it.
 
 use super::gzip::MOST;
 use crate::error::{Error, Kind, Result};
@@ -6,15 +6,15 @@ use ruzstd::decoding::StreamingDecoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::io::Read;
 
-/// Whether these bytes begin as Zstandard does.
+/// Whether these bytes start like Zstandard.
 pub fn is_zstd(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
 }
 
-/// Unpacks all frames.
+/// Decompresses all frames.
 ///
 /// # Errors
-/// [`Kind::Data`] when they are damaged, cut off, followed by something else, or larger than [`MOST`] when unpacked.
+/// [`Kind::Data`] if they are damaged, truncated, followed by other data, or larger than [`MOST`] when decompressed.
 pub fn unpack(mut bytes: &[u8]) -> Result<Vec<u8>> {
     let damaged = |error: String| {
         let error = Error::new(Kind::Data, format!("damaged zstd data: {error}"));
@@ -34,7 +34,7 @@ pub fn unpack(mut bytes: &[u8]) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Packs into one frame.
+/// Compresses into one frame.
 pub fn pack(bytes: &[u8]) -> Vec<u8> {
     compress_to_vec(bytes, CompressionLevel::Fastest)
 }

@@ -1,8 +1,8 @@
-//! The elements of a JSON array of any size, one after another, in the memory that the largest of them takes: exports
-//! of hundreds of megabytes stand on one line.
+//! Reads the elements of a JSON array one at a time, using memory for the largest one. Exports can have hundreds of
+//! megabytes on one line.
 //!
-//! Only brackets and strings are looked at, so that an element which is no JSON inside is given out as it is and the
-//! next one follows. Nesting is no limit.
+//! The reader only scans brackets and strings: an element that is not valid JSON inside is returned unchanged, and
+//! nesting depth is unlimited.
 
 use super::window::Window;
 use crate::error::{Error, Kind, Place, Result};
@@ -12,38 +12,38 @@ use std::io::Read;
 /// One element of an array.
 #[derive(Debug)]
 pub struct Element<'a> {
-    /// What stands between it and the element before: white space, a comma, the opening bracket.
+    /// Bytes between the previous element and this one: white space, a comma, the opening bracket.
     pub lead: &'a [u8],
     /// Its bytes.
     pub bytes: &'a [u8],
-    /// Where it begins.
+    /// Its position.
     pub place: Place,
 }
 
-/// A reader that hands out the elements of an array, or of several arrays one behind the other.
+/// Reads the elements of one or more concatenated arrays.
 pub struct ElementReader<R> {
     window: Window<R>,
-    /// Where the window begins: its line, counted from 0, and offset.
+    /// Position of the window: its line, counted from 0, and its offset.
     at: Place,
     state: State,
-    /// Length of the element that was given out last, lead included; it is in the window until the next is asked for.
+    /// Length of the element returned last, including its lead. The element remains in the window until the next call.
     given: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Ahead of an opening bracket.
+    /// Before an opening bracket.
     Outside,
-    /// Behind an opening bracket.
+    /// After an opening bracket.
     First,
-    /// Behind an element.
+    /// After an element.
     Behind,
-    /// Nothing more comes.
+    /// At the end.
     Done,
 }
 
 impl<R: Read> ElementReader<R> {
-    /// Over an input, of which `head` has been read already.
+    /// Reads an input whose first bytes, `head`, were already read.
     pub fn new(head: Vec<u8>, input: R) -> Self {
         ElementReader {
             window: Window::new(head, input),
@@ -53,13 +53,13 @@ impl<R: Read> ElementReader<R> {
         }
     }
 
-    /// Gives back what has been read since the last element but one, and the rest of the input: the whole of it as long
-    /// as no more than one element was asked for.
+    /// The bytes since the element before last, and the rest of the input; this is the complete input if at most one
+    /// element was read.
     pub fn into_parts(self) -> (Vec<u8>, R) {
         self.window.into_parts()
     }
 
-    /// What stands behind the last element, once there is no further one: the closing bracket and the like.
+    /// The bytes after the last element, once all were returned, such as the closing bracket.
     pub fn tail(&self) -> &[u8] {
         self.window.bytes()
     }
@@ -67,7 +67,7 @@ impl<R: Read> ElementReader<R> {
     /// The next element.
     ///
     /// # Errors
-    /// [`Kind::Data`] when what follows is no array, no element, or cut off; nothing comes behind it.
+    /// [`Kind::Data`] if the rest is not an array, not an element, or truncated; no element follows.
     pub fn next_element(&mut self) -> Result<Option<Element<'_>>> {
         self.pass(self.given);
         self.given = 0;
@@ -89,14 +89,14 @@ impl<R: Read> ElementReader<R> {
         }))
     }
 
-    /// Gives bytes away, and counts them.
+    /// Consumes bytes and updates the position.
     fn pass(&mut self, length: usize) {
         let taken = self.window.take(length);
         self.at.line += memchr::memchr_iter(b'\n', taken).count() as u64;
         self.at.offset += length as u64;
     }
 
-    /// Where a byte of the window stands.
+    /// Position of a byte of the window.
     fn place(&self, offset: usize) -> Place {
         let before = &self.window.bytes()[..offset];
         Place {
@@ -113,7 +113,7 @@ impl<R: Read> ElementReader<R> {
         }
     }
 
-    /// The byte of the window, read until it is there.
+    /// A byte of the window, reading more input if necessary.
     fn byte(&mut self, offset: usize) -> Result<Option<u8>> {
         while self.window.bytes().len() <= offset && !self.window.is_ended() {
             self.fill()?;
@@ -127,7 +127,7 @@ impl<R: Read> ElementReader<R> {
             .map_err(|error| Error::io("cannot read", error))
     }
 
-    /// Index of the element's first byte; none when there is no further one.
+    /// Index of the first byte of the next element; `None` at the end.
     fn lead(&mut self) -> Result<Option<usize>> {
         let mut at = 0;
         let mut comma = None;
@@ -147,7 +147,7 @@ impl<R: Read> ElementReader<R> {
                 };
             };
             match (self.state, byte) {
-                // What was read meanwhile may be white space.
+                // The byte read meanwhile may be white space.
                 (_, b' ' | b'\t' | b'\r' | b'\n') => continue,
                 (State::Outside, 0xef) if self.at.offset == 0 && at == 0 && self.is_mark()? => at += 2,
                 (State::Outside, b'[') => self.state = State::First,
@@ -167,13 +167,13 @@ impl<R: Read> ElementReader<R> {
         }
     }
 
-    /// Whether a byte order mark begins the input.
+    /// Whether the input starts with a byte order mark.
     fn is_mark(&mut self) -> Result<bool> {
         self.byte(2)?;
         Ok(self.window.bytes().starts_with(b"\xef\xbb\xbf"))
     }
 
-    /// The length of the element that begins at an index; none when the input ends inside it.
+    /// Length of the element that starts at an index; `None` if the input ends inside it.
     fn element(&mut self, start: usize) -> Result<Option<usize>> {
         let mut scan = Scan::default();
         let mut scanned = start;
@@ -191,7 +191,7 @@ impl<R: Read> ElementReader<R> {
     }
 }
 
-/// Looks for the end of a value in bytes that come in pieces.
+/// Finds the end of a value in bytes that arrive in chunks.
 #[derive(Default)]
 pub(super) struct Scan {
     depth: usize,
@@ -201,7 +201,7 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Index behind the value, whose bytes up to `at` were seen already; none when it goes on behind these.
+    /// Index after the value, whose bytes before `at` were already scanned; `None` if the value continues.
     pub(super) fn run(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
         while at < bytes.len() {
             if self.string {
@@ -228,7 +228,7 @@ impl Scan {
                 b'"' => self.string = true,
                 b'{' | b'[' if self.begun && self.depth == 0 => return Some(at),
                 b'{' | b'[' => self.depth += 1,
-                // Of a number, the end of the array is the end.
+                // A number ends at the closing bracket of the array.
                 b'}' | b']' if self.depth == 0 => return Some(at),
                 b'}' | b']' => {
                     self.depth -= 1;

@@ -1,10 +1,10 @@
-//! Arrays of every kind, in pieces of every size.
+//! Reads various arrays in chunks of various sizes.
 
 use super::*;
 use crate::model::json::{Dialect, value_end};
 use proptest::prelude::*;
 
-/// Gives out so many bytes at a time.
+/// A reader that returns a limited number of bytes per call.
 struct Dribble<'a>(&'a [u8], usize);
 
 impl Read for Dribble<'_> {
@@ -16,7 +16,7 @@ impl Read for Dribble<'_> {
     }
 }
 
-/// The elements, what was wrong behind them, and whether all bytes came out again in their order.
+/// The elements, the error after them, and whether all bytes were returned in order.
 fn read(text: &[u8], step: usize) -> (Vec<String>, Option<String>, bool) {
     let head = step.min(3).min(text.len());
     let mut reader = ElementReader::new(text[..head].to_vec(), Dribble(&text[head..], step));
@@ -70,7 +70,7 @@ fn elements_come_one_after_another() {
         ),
         ("[\"\\\\\",\"\\\\\\\"\"]", &["\"\\\\\"", "\"\\\\\\\"\""]),
         ("[{}]\n[{\"a\":1}][]", &["{}", "{\"a\":1}"]),
-        // Not JSON inside, and the next one follows.
+        // Invalid inside, and the next element follows.
         ("[{\"a\" 1},{\"b\":2}]", &["{\"a\" 1}", "{\"b\":2}"]),
     ] {
         let (found, fault) = elements(text);

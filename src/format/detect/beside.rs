@@ -1,8 +1,8 @@
-//! Files that systems write next to their sessions and that are not sessions.
+//! Recognizes files that programs store next to their sessions and that are not sessions.
 
 use super::shape::{Shape, seen_members};
 
-/// Files that systems write beside their sessions.
+/// Describes a file that is not a session.
 pub(super) fn beside(shape: &Shape<'_>) -> Option<&'static str> {
     let has = |name: &str| shape.has(name);
     let kind = shape.get("type").unwrap_or_default();
@@ -28,7 +28,7 @@ pub(super) fn beside(shape: &Shape<'_>) -> Option<&'static str> {
     }
 }
 
-/// What an interrupted run of the OpenAI Agents SDK is kept in.
+/// Description of a file with an interrupted run of the OpenAI Agents SDK.
 pub(super) const RUN_STATE: &str = "a run state of the OpenAI Agents SDK";
 
 /// Whether the first row of an index has these members.

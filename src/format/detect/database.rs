@@ -1,10 +1,10 @@
-//! SQLite databases: the tables that the head of one shows tell whose it is.
+//! Detects the program of a SQLite database from the table names in its first bytes.
 
 use super::Detection;
 
 const PLUGIN: &str = "read it with: convo sqlite FILE | convo ...";
 
-/// The verdict on a database.
+/// Detects the format of a database.
 pub(super) fn verdict(head: &[u8]) -> Detection {
     let tables = Tables::of(head);
     if let Some((name, whose)) = tables.read() {
@@ -21,7 +21,7 @@ pub(super) fn verdict(head: &[u8]) -> Detection {
     }
 }
 
-/// The tables that the head of a database shows.
+/// The table names in the head of a database.
 struct Tables<'a> {
     head: &'a [u8],
     names: Vec<&'a [u8]>,
@@ -51,17 +51,18 @@ impl<'a> Tables<'a> {
         names.iter().all(|name| self.names.contains(&name.as_bytes()))
     }
 
-    /// The format that the plugin reads, and the system.
+    /// The format that the plugin reads, and the name of the program.
     fn read(&self) -> Option<(&'static str, &'static str)> {
         let (head, all) = (self.head, |names: &[&str]| self.all(names));
-        // Many tables are told further behind. The first one of llm holds the names of its migrations, and stands in front.
+        // Many table definitions are beyond the head. The first table of llm contains the names of its migrations and
+        // is near the start.
         let migrated = |name: &str| memchr::memmem::find(head, name.as_bytes()).is_some();
         match () {
             () if migrated("m001_initial") && migrated("m010_create_new_log_tables") => Some(("llm", "llm")),
             () if all(&["messages", "parts", "threads", "turns"]) => Some(("llm", "llm")),
             () if all(&["responses", "conversations"]) => Some(("llm", "llm")),
             () if all(&["agent_sessions", "agent_messages"]) => Some(("openai-agents", AGENTS)),
-            // Under names that an application chose.
+            // The application chooses the table names.
             () if mentions(head, "message_data") && mentions(head, "session_id") => {
                 Some(("openai-agents", AGENTS))
             }
@@ -71,7 +72,7 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// The name of a format that is not read, and what it is.
+    /// Name and description of an unsupported format.
     fn unread(&self) -> Option<(&'static str, &'static str)> {
         match () {
             () if self.all(&["cursorDiskKV", "ItemTable"]) => {
@@ -88,7 +89,7 @@ impl<'a> Tables<'a> {
 
 const AGENTS: &str = "the OpenAI Agents SDK";
 
-/// Whether a table has a column of this name, as far as the head shows it.
+/// Whether a table in the head has a column with this name.
 fn mentions(head: &[u8], column: &str) -> bool {
     let of = |at: usize| {
         let line = &head[at.saturating_sub(2048)..at];

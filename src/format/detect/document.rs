@@ -1,4 +1,4 @@
-//! A document as a whole: its top-level members and its first elements.
+//! Detects the format of a document by its top-level members and first elements.
 
 use super::beside::{RUN_STATE, beside};
 use super::lines::{has_body, native_line};
@@ -10,20 +10,20 @@ use crate::format::{anthropic, goaitools, penguin};
 use crate::model::health::State;
 use crate::model::json::{self, Dialect};
 
-/// Judges one JSON value by its top-level members and first elements; `whole` means that nothing of it is missing.
+/// Detects the format of one JSON value by its top-level members and first elements; `whole` if it is not truncated.
 pub(super) fn document(text: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
     if text[0] == b'[' {
         return array(text, hints);
     }
     let (members, broken) = seen_members(text);
-    // What the end of the head cuts is not damaged.
+    // A value truncated by the end of the head is not damaged.
     let fault = json::value_end(text, 0, Dialect::Python).err();
     let damage = broken.filter(|_| !fault.is_some_and(|fault| is_cut(&fault, text, whole)));
     let damaged = damage
         .map(|what| format!("; damaged: {what}"))
         .unwrap_or_default();
     let known = |format, what: &str| Detection::known(format, format!("{what}{damaged}"));
-    // What begins on one line, and may go on beyond what can be seen, is a line; a document has several.
+    // A value on one line, which may extend beyond the head, is a line of a log; a document has several lines.
     let line = memchr::memchr(b'\n', text).is_none();
     let role = members.is_text("role");
     let alone = memchr::memchr(b'\n', text.trim_ascii_end()).is_none();
@@ -62,7 +62,8 @@ pub(super) fn document(text: &[u8], whole: bool, hints: Hints<'_>) -> Detection 
     }
     let messages = members.get("messages").filter(|value| value.starts_with(b"["));
     let shapes = messages.map(Shape::elements).unwrap_or_default();
-    // What holds messages of no kind is none of those below; of elements that are cut only the first is seen.
+    // A list without any message fits none of the formats below; if the elements are truncated, only the first is
+    // known.
     let spoken = shapes.is_empty() || broken.is_some() || shapes.iter().any(is_message);
     if goaitools::is_state(|name| {
         members
@@ -120,12 +121,12 @@ pub(super) fn document(text: &[u8], whole: bool, hints: Hints<'_>) -> Detection 
     }
 }
 
-/// Whether an element is a message of a conversation, as far as it can be seen.
+/// Whether an element is a message, as far as visible.
 fn is_message(shape: &Shape<'_>) -> bool {
     has_role(shape) && has_body(shape)
 }
 
-/// Whether a document has the marks of Penguin's; `shapes` are the first of its messages.
+/// Whether a document is Penguin's; `shapes` are its first messages.
 fn is_penguin(members: &Shape<'_>, shapes: &[Shape<'_>], broken: bool) -> bool {
     let any = |names: [&str; 2]| names.iter().any(|name| members.has(name));
     let id = members
@@ -133,7 +134,7 @@ fn is_penguin(members: &Shape<'_>, shapes: &[Shape<'_>], broken: bool) -> bool {
         .and_then(json::text)
         .is_some_and(|id| id.starts_with("session_") || id.starts_with("recovery_"));
     let messages = members.has("messages");
-    // Penguin's own reader loses a message without content; its category still says whose it is.
+    // Penguin's reader drops messages without content; their category still identifies the format.
     let spoken = |shape: &Shape<'_>| shape.is_text("role") && (has_body(shape) || shape.is_text("category"));
     if !shapes.is_empty() && !broken && !shapes.iter().any(spoken) {
         return false;
@@ -144,7 +145,7 @@ fn is_penguin(members: &Shape<'_>, shapes: &[Shape<'_>], broken: bool) -> bool {
         || (id && messages)
 }
 
-/// Whether a document has the marks of PenguiFlow's memory.
+/// Whether a document is PenguiFlow's memory.
 fn penguiflow(members: &Shape<'_>) -> bool {
     let version = members
         .get("version")
@@ -157,7 +158,7 @@ fn penguiflow(members: &Shape<'_>) -> bool {
     version && health && ["turns", "pending", "backlog"].iter().any(listed)
 }
 
-/// Whether the name is one of Penguin's older files.
+/// Whether this is a file name of older Penguin versions.
 fn has_older_name(hints: Hints<'_>) -> bool {
     hints.name.is_some_and(|name| name.starts_with("conversation_"))
 }

@@ -1,10 +1,10 @@
-//! The formats of other programs that this version does not read: a table. They are refused by name, and never read as
-//! something else. A format that comes to be read takes its row to its own file.
+//! Formats that are recognized but not supported: they are rejected by name and never read as another format. A newly
+//! supported format moves its entry to its own file.
 
 use super::shape::Shape;
 use super::signature::Signature;
 
-/// One row a format, tested from the top and before the formats that are read.
+/// One entry per format, tested in order and before the supported formats.
 pub(super) static KNOWN: &[Signature] = &[
     Signature {
         name: "deepseek-harness",

@@ -1,4 +1,4 @@
-//! A header line settles it; otherwise the lines vote.
+//! Detects the format of JSON Lines by a header line, or else by a majority vote of the lines.
 
 use super::order;
 use super::shape::Shape;
@@ -6,7 +6,7 @@ use super::signature::{Signature, has_role, is_own};
 use super::{Candidate, Detection, Format, Hints, excerpt};
 use crate::model::json::{self, Dialect};
 
-/// A first line that settles it, whatever the lines below look like; they count for whether the content is understood.
+/// Detects the format from the first line alone. The other lines only decide whether the content is supported.
 pub(super) fn header_line(lines: &[&[u8]]) -> Option<Detection> {
     let members = Shape::of(lines.first()?, Dialect::Strict)?;
     if is_native_header(&members) && !members.has("role") {
@@ -22,13 +22,13 @@ pub(super) fn header_line(lines: &[&[u8]]) -> Option<Detection> {
     hollow
 }
 
-/// Whether a line is a header of the native stream, and not one of the formats that begin alike.
+/// Whether a line is a header of the native format, and not of a similar format.
 fn is_native_header(members: &Shape<'_>) -> bool {
     let foreign = ["cwd", "harness", "timestamp", "createdAt"];
     members.get("type") == Some(b"\"session\"") && members.has("version") && !members.any(&foreign)
 }
 
-/// Whether a line is one of the native stream's own, beside messages.
+/// Whether a line is a record of the native format other than a message.
 pub(super) fn native_line(members: &Shape<'_>) -> bool {
     let Some(kind) = members.get("type").and_then(json::text) else {
         return false;
@@ -43,7 +43,7 @@ pub(super) fn native_line(members: &Shape<'_>) -> bool {
     }
 }
 
-/// Whether a message says something: a role alone may be anyone's.
+/// Whether a message has content; a role alone is not specific to a format.
 pub(super) fn has_body(members: &Shape<'_>) -> bool {
     let body = [
         "content",
@@ -57,12 +57,12 @@ pub(super) fn has_body(members: &Shape<'_>) -> bool {
     body.iter().any(|name| members.has(name))
 }
 
-/// What one line says it is.
+/// The format of one line.
 enum Vote {
     Native,
-    /// A message, and whether it has what no foreign message has.
+    /// A message, and whether it has members that no other format has.
     Message(bool),
-    /// A role and nothing that a message says, or a role that no conversation has.
+    /// A role without content, or an unknown role.
     Bare,
     Picoclaw,
     Chat,
@@ -98,7 +98,7 @@ fn ballot(members: &Shape<'_>, hints: Hints<'_>) -> Vote {
     }
 }
 
-/// The votes that were cast.
+/// The number of votes by format.
 #[derive(Default)]
 struct Count {
     objects: usize,
@@ -131,8 +131,8 @@ impl Count {
         }
     }
 
-    /// Messages may stand among native events, in PicoClaw's log some lines lack a time, and the plain ones of a
-    /// foreign log look like anyone's: those join the lines that tell.
+    /// Assigns unspecific lines to the format of the specific ones: messages among native events, lines of PicoClaw
+    /// without a time, and plain messages in another format's log.
     fn settle(&mut self) {
         let plain = self.messages + self.bare;
         if self.native > 0 {
@@ -166,7 +166,7 @@ pub(super) fn vote(lines: &[&[u8]], hints: Hints<'_>) -> Detection {
         count.add(vote);
     }
     count.settle();
-    // The first of equals wins: formats are listed by rank.
+    // The first of equal counts wins: formats are listed by precedence.
     let own = [
         (Format::Native, count.native),
         (Format::Jsonl, count.messages),

@@ -1,5 +1,5 @@
-//! What is this? Looks at the first 64 KiB and never at the name alone; what answers first wins: magic bytes, a
-//! header line, a vote of the lines, the document as a whole. Below the threshold there is no guess.
+//! Detects the format of an input from its first 64 KiB, never from its name alone. The first match decides: magic
+//! bytes, a header line, a vote of the lines, the document as a whole. Below the threshold, the result is unknown.
 
 mod beside;
 mod database;
@@ -22,22 +22,22 @@ pub(super) use shape::Shape;
 pub(super) use signature::{Content, Signature, has_content};
 pub use verdict::{Candidate, Detection};
 
-/// How much of an input decides.
+/// Number of bytes examined.
 pub const HEAD: usize = 64 * 1024;
 
-/// Lines that vote.
+/// Number of lines that vote.
 const VOTERS: usize = 50;
 
-/// What is known beside the bytes.
+/// Information other than the bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hints<'a> {
-    /// Name of the file, without its folder.
+    /// File name without directory.
     pub name: Option<&'a str>,
-    /// Whether `<stem>.meta.json` lies beside it.
+    /// Whether `<stem>.meta.json` exists next to the file.
     pub sidecar: bool,
 }
 
-/// The formats that are known by their name and not read: name, and what it is.
+/// Names and descriptions of the formats that are recognized but not supported.
 pub fn unread() -> Vec<(&'static str, &'static str)> {
     let mut found: Vec<(&str, &str)> = Vec::new();
     for signature in order::all() {
@@ -49,7 +49,7 @@ pub fn unread() -> Vec<(&'static str, &'static str)> {
     found
 }
 
-/// Looks at the head of an input; `whole` tells that there is no more of it.
+/// Detects the format from the first bytes of an input; `whole` if they are all of it.
 pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
     let log = hints.name.is_some_and(|name| name.ends_with(".jsonl"));
     if head.is_empty() {
@@ -74,11 +74,12 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
     if let Some(verdict) = header_line(&lines) {
         return verdict;
     }
-    // What is one value all in all has lines that say nothing.
+    // The lines of a single multi-line value are meaningless.
     if is_spread(text, whole) {
         return document(text, whole, hints);
     }
-    // A first line that is a value of its own makes it a file of lines; so do later ones when it is damaged.
+    // If the first line is a complete value, the input is JSON Lines; likewise if it is damaged and later lines are
+    // complete.
     let objects = lines
         .iter()
         .filter(|line| json::members(line, Dialect::Python).is_some())
@@ -114,7 +115,7 @@ fn magic(head: &[u8]) -> Option<Detection> {
     Some(Detection::unknown(what).hint(hint))
 }
 
-/// Whether a value begins that goes over several lines, as far as can be seen.
+/// Whether a multi-line value starts here, as far as visible.
 fn is_spread(text: &[u8], whole: bool) -> bool {
     let end = match json::value_end(text, 0, Dialect::Python) {
         Ok(end) => end,
@@ -124,12 +125,13 @@ fn is_spread(text: &[u8], whole: bool) -> bool {
     matches!(text[0], b'{' | b'[') && memchr::memchr(b'\n', &text[..end]).is_some()
 }
 
-/// Whether a value is faulty only because the head ends: it ends no string and no list, or lacks what follows the edge.
+/// Whether a value is incomplete only because the head ends: the fault is an unterminated string or list, or at the end
+/// of the head.
 fn is_cut(fault: &Fault, text: &[u8], whole: bool) -> bool {
     !whole && (fault.what.starts_with("unterminated") || fault.offset >= text.len())
 }
 
-/// The lines that are whole: one that the edge of the head cuts has no vote.
+/// The complete lines: one truncated by the end of the head does not vote.
 fn whole_lines(text: &[u8], whole: bool) -> Vec<&[u8]> {
     let mut lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
     if !whole || lines.last().is_some_and(|line| line.is_empty()) {
@@ -144,7 +146,7 @@ fn whole_lines(text: &[u8], whole: bool) -> Vec<&[u8]> {
     lines
 }
 
-/// The beginning of a text, fit for a message.
+/// The start of a text, shortened for a message.
 fn excerpt(text: &[u8]) -> String {
     let shown: String = String::from_utf8_lossy(&text[..text.len().min(160)])
         .chars()

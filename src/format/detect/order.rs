@@ -1,5 +1,5 @@
-//! The order in which the signatures of foreign formats are asked: the first that fits names what it is. They are asked
-//! ahead of what is common to many, so that what has a name is never read as something that it is not.
+//! The order in which the signatures of other programs' formats are tested; the first match wins. They are tested
+//! before generic formats, so that no specific format is mistaken for a generic one.
 
 use super::foreign;
 use super::shape::Shape;
@@ -45,7 +45,7 @@ pub(super) static ORDER: &[&Signature] = &[
     &anthropic::SIGNATURE,
 ];
 
-/// All signatures: those of formats that are not read come first, so that none of them is read as another.
+/// All signatures, unsupported formats first, so that none of them is read as another format.
 pub(super) fn all() -> impl Iterator<Item = &'static Signature> {
     foreign::KNOWN.iter().chain(ORDER.iter().copied())
 }
@@ -54,12 +54,12 @@ fn first(is: impl Fn(&Signature) -> bool) -> Option<&'static Signature> {
     all().find(|signature| is(signature))
 }
 
-/// The formats of which this may be the first line.
+/// The formats of which this line may be the first.
 pub(super) fn headers(line: &Shape<'_>) -> impl Iterator<Item = &'static Signature> {
     all().filter(move |signature| (signature.header)(line))
 }
 
-/// How many messages these lines hold that a format does not understand; none when it understands one of them.
+/// The number of messages in these lines that the format does not support; `None` if it supports any.
 pub(super) fn strange(signature: &Signature, lines: &[&[u8]]) -> Option<usize> {
     let mut strange = 0;
     for shape in lines.iter().filter_map(|line| Shape::of(line, Dialect::Python)) {
@@ -72,12 +72,12 @@ pub(super) fn strange(signature: &Signature, lines: &[&[u8]]) -> Option<usize> {
     (strange > 0).then_some(strange)
 }
 
-/// Text that is no JSON.
+/// The format of text that is not JSON.
 pub(super) fn text(text: &[u8]) -> Option<&'static Signature> {
     first(|signature| (signature.text)(text))
 }
 
-/// Whose a document, a record of a list or a line is.
+/// The format of a document, an element of a list, or a line.
 pub(super) fn named(shape: &Shape<'_>) -> Option<&'static Signature> {
     if shape.is_text("role") {
         return message(shape);
@@ -87,7 +87,7 @@ pub(super) fn named(shape: &Shape<'_>) -> Option<&'static Signature> {
         .or_else(|| list(&Shape::elements(shape.get("messages")?), within))
 }
 
-/// The same of an element of `messages`, which holds no further list: so that no depth is without end.
+/// As [`named`], for an element of `messages`, without testing nested lists, to limit recursion.
 fn within(shape: &Shape<'_>) -> Option<&'static Signature> {
     match shape.is_text("role") {
         true => message(shape),
@@ -104,7 +104,7 @@ fn message(shape: &Shape<'_>) -> Option<&'static Signature> {
     first(|signature| (signature.message)(&said))
 }
 
-/// The elements of a list, of which some may be plain messages; `name` judges one of them.
+/// The format of a list whose elements may include plain messages; `name` tests one element.
 pub(super) fn list<'a>(
     elements: &[Shape<'a>],
     name: impl Fn(&Shape<'a>) -> Option<&'static Signature>,
@@ -112,7 +112,7 @@ pub(super) fn list<'a>(
     if let Some(signature) = first(|signature| (signature.list)(elements)) {
         return Some(signature);
     }
-    // What only OpenAI's chats have outweighs blocks as Anthropic has them, which stand in those as well.
+    // Members that only OpenAI chats have take precedence over Anthropic blocks, which occur there too.
     let openai = elements.iter().any(is_own);
     elements
         .iter()

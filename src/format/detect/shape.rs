@@ -1,22 +1,23 @@
-//! The shape of an object: its members, as far as the head of an input shows them.
+//! The members of an object, as far as they are within the head of an input.
 
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 
-/// Elements of an array that are looked at.
+/// Number of array elements examined.
 const SEEN: usize = 20;
 
-/// Members of an object: name, and value or, at the edge of what can be seen, the beginning of it.
+/// Members of an object: name and value. At the end of the head, a value may be truncated.
 #[derive(Default)]
 pub struct Shape<'a>(pub(super) Vec<(Cow<'a, str>, &'a [u8])>);
 
 impl<'a> Shape<'a> {
-    /// Of a whole object; none when it is none.
+    /// From a complete object; `None` if it is not one.
     pub fn of(object: &'a [u8], dialect: Dialect) -> Option<Shape<'a>> {
         json::members(object, dialect).map(Shape)
     }
 
-    /// Of the elements with which an array begins, the last of which may be cut; what is not an object has no members.
+    /// From the first elements of an array, the last of which may be truncated; an element that is not an object has no
+    /// members.
     pub fn elements(array: &'a [u8]) -> Vec<Shape<'a>> {
         first_elements(array, SEEN)
             .into_iter()
@@ -24,13 +25,13 @@ impl<'a> Shape<'a> {
             .collect()
     }
 
-    /// The value of a member, or the beginning of it.
+    /// The value of a member, possibly truncated.
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
         let mut members = self.0.iter();
         members.find(|(known, _)| known == name).map(|(_, value)| *value)
     }
 
-    /// The names of its members.
+    /// The member names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_ref())
     }
@@ -50,12 +51,12 @@ impl<'a> Shape<'a> {
         names.iter().any(|name| self.has(name))
     }
 
-    /// Whether a member's value begins with this byte.
+    /// Whether a member's value starts with this byte.
     pub fn begins(&self, name: &str, byte: u8) -> bool {
         self.get(name).is_some_and(|value| value.first() == Some(&byte))
     }
 
-    /// Whether a member is a text.
+    /// Whether a member is a string.
     pub fn is_text(&self, name: &str) -> bool {
         self.begins(name, b'"')
     }
@@ -70,46 +71,46 @@ impl<'a> Shape<'a> {
         self.begins(name, b'{')
     }
 
-    /// A member that is a text and can be seen as a whole.
+    /// A complete string member.
     pub fn text(&self, name: &str) -> Option<Cow<'a, str>> {
         self.get(name).and_then(json::text)
     }
 
-    /// Whether a member is this text.
+    /// Whether a member is this string.
     pub fn says(&self, name: &str, text: &str) -> bool {
         self.text(name).is_some_and(|said| said == text)
     }
 
-    /// The elements with which a member's array begins.
+    /// The first elements of an array member.
     pub fn list(&self, name: &str) -> Vec<Shape<'a>> {
         Shape::elements(self.get(name).unwrap_or_default())
     }
 
-    /// The members of a member that is an object; of anything else none.
+    /// The members of an object member; empty for any other value.
     pub fn object(&self, name: &str) -> Shape<'a> {
         self.get(name)
             .map_or_else(Shape::default, |value| seen_members(value).0)
     }
 
-    /// Whether a member is an empty array, or one whose first elements include one of this kind.
+    /// Whether a member is an empty array, or one of its first elements satisfies `is`.
     pub fn has_element(&self, name: &str, is: impl FnMut(&Shape<'a>) -> bool) -> bool {
         let array = self.is_array(name).then(|| self.list(name));
         array.is_some_and(|elements| elements.is_empty() || elements.iter().any(is))
     }
 
-    /// The first value in a member that is an object, where that is an object as well.
+    /// The first object among the values of an object member.
     pub fn inner(&self, name: &str) -> Option<Shape<'a>> {
         let (members, _) = seen_members(self.get(name)?);
         members.0.first().map(|(_, value)| seen_members(value).0)
     }
 
-    /// Whether the first element of a member's array has these members.
+    /// Whether the first element of an array member has these members.
     pub fn first_has(&self, list: &str, names: &[&str]) -> bool {
         self.list(list).first().is_some_and(|first| first.all(names))
     }
 }
 
-/// The members that can be seen before the head ends or damage begins; the last one's value may be cut.
+/// The members before the end of the head or before damage, and the fault; the last value may be truncated.
 pub(super) fn seen_members(text: &[u8]) -> (Shape<'_>, Option<&'static str>) {
     let mut found = Shape::default();
     if text.first() != Some(&b'{') {
@@ -146,7 +147,7 @@ pub(super) fn seen_members(text: &[u8]) -> (Shape<'_>, Option<&'static str>) {
     (found, (!whole).then_some("missing member name"))
 }
 
-/// The first elements of an array; the last of them may be cut.
+/// The first elements of an array; the last may be truncated.
 pub(super) fn first_elements(array: &[u8], most: usize) -> Vec<&[u8]> {
     let mut found = Vec::new();
     if array.first() != Some(&b'[') {

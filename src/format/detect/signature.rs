@@ -1,56 +1,57 @@
-//! What a foreign format looks like. A format says it in its own file; `order.rs` says which is asked first.
+//! Signatures of other programs' formats. Each format defines its own; `order.rs` defines the order of tests.
 
 use super::shape::Shape;
 use crate::format::content;
 use std::borrow::Cow;
 
-/// The evidence of one format. What is asked sees whole lines, and of documents as much as the head of an input shows.
+/// The signature of a format. Tests receive complete lines, and documents as far as they are within the head of an
+/// input.
 pub struct Signature {
-    /// The format's name; it is read when there is a format of that name, and else refused by what it is.
+    /// Name of the format. If no supported format has this name, the input is rejected with the description.
     pub name: &'static str,
-    /// What it is, for people: "a Codex log".
+    /// A description: "a Codex log".
     pub what: &'static str,
-    /// Whether a first line settles it, unless `content` says of the lines that it cannot be.
+    /// Whether a first line is decisive, unless `content` rules the format out.
     pub header: fn(&Shape<'_>) -> bool,
-    /// What a line says about the content of a file whose envelope fits: a message that the format understands, one
-    /// that it does not, or nothing. A file that has messages and none that is understood is not of this format.
+    /// Whether a line of a file with this envelope is a message that the format supports, an unsupported message, or no
+    /// message. A file whose messages are all unsupported is not of this format.
     pub content: fn(&Shape<'_>) -> Content,
-    /// Whether a document, or a record of a list, is of this format by its own members.
+    /// Whether a document or list element has this format, by its own members.
     pub document: fn(&Shape<'_>) -> bool,
-    /// Whether a line of a log, or an element of a list, that is no message with a role is of it.
+    /// Whether a line or list element that is not a message with a role has this format.
     pub line: fn(&Shape<'_>) -> bool,
-    /// Whether a message with a role is of it.
+    /// Whether a message with a role has this format.
     pub message: fn(&Said<'_>) -> bool,
-    /// Whether the elements of a list say it together.
+    /// Whether the elements of a list have this format together.
     pub list: fn(&[Shape<'_>]) -> bool,
-    /// Whether text that is no JSON is of it.
+    /// Whether text that is not JSON has this format.
     pub text: fn(&[u8]) -> bool,
-    /// Whether the messages around one of it may be plain ones, as those of every other format.
+    /// Whether the other messages of the file may be plain ones that fit any format.
     pub takes_plain: bool,
-    /// Whether one line of it settles the file, although the other lines look like another format's.
+    /// Whether one line of this format decides, even if the other lines look like another format.
     pub decisive: bool,
 }
 
-/// What one line of a file says about the format of its envelope.
+/// The content of a line, given the envelope of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Not a message.
     None,
-    /// A message that the format understands.
+    /// A message that the format supports.
     Known,
-    /// A message, or a line, that the format does not have.
+    /// A message or line that the format does not support.
     Unknown,
 }
 
 impl Content {
-    /// Of a message.
+    /// The content of a message, by whether it is supported.
     pub fn known(known: bool) -> Content {
         if known { Content::Known } else { Content::Unknown }
     }
 }
 
 impl Signature {
-    /// What looks like nothing.
+    /// A signature that matches nothing.
     pub const BLANK: Signature = Signature {
         name: "",
         what: "",
@@ -70,13 +71,13 @@ impl Signature {
 pub struct Said<'a> {
     /// The message's members.
     pub message: &'a Shape<'a>,
-    /// The parts that can be seen.
+    /// The visible parts.
     pub parts: Vec<Shape<'a>>,
     kinds: Vec<Cow<'a, str>>,
 }
 
 impl<'a> Said<'a> {
-    /// Looks at a message.
+    /// From the members of a message.
     pub fn of(message: &'a Shape<'a>) -> Said<'a> {
         let parts = message.list("content");
         let kinds = parts.iter().filter_map(|part| part.text("type")).collect();
@@ -87,7 +88,7 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// Whether its content has parts that say their type.
+    /// Whether its content has parts with a type.
     pub fn is_typed(&self) -> bool {
         !self.kinds.is_empty()
     }
@@ -97,13 +98,13 @@ impl<'a> Said<'a> {
         self.kinds.iter().any(|kind| kinds.contains(&kind.as_ref()))
     }
 
-    /// Whether it has what only OpenAI's chats and this program's own messages have.
+    /// Whether it has members that only OpenAI chats and native messages have.
     pub fn is_own(&self) -> bool {
         is_own(self.message)
     }
 }
 
-/// Whether a message has what only OpenAI's chats and this program's own messages have.
+/// Whether a message has members that only OpenAI chats and native messages have.
 pub fn is_own(message: &Shape<'_>) -> bool {
     let own = [
         "tool_calls",
@@ -115,7 +116,7 @@ pub fn is_own(message: &Shape<'_>) -> bool {
     message.any(&own) || message.says("role", "tool") || message.says("role", "function")
 }
 
-/// Roles of a conversation, in the words of all formats.
+/// Message roles of all formats.
 const ROLES: [&str; 12] = [
     "system",
     "developer",
@@ -131,14 +132,14 @@ const ROLES: [&str; 12] = [
     "toolResult",
 ];
 
-/// Whether a message has a role of a conversation.
+/// Whether a message has a known role.
 pub fn has_role(message: &Shape<'_>) -> bool {
     message
         .text("role")
         .is_some_and(|role| ROLES.contains(&role.as_ref()))
 }
 
-/// Whether a message has a content that somebody can have written: text, or a list of parts of which one is known.
+/// Whether a message has valid content: text, or a list with at least one known part.
 pub fn has_content(message: &Shape<'_>, member: &str) -> bool {
     let Some(content) = message.get(member) else {
         return false;
@@ -146,7 +147,7 @@ pub fn has_content(message: &Shape<'_>, member: &str) -> bool {
     matches!(content.first(), Some(b'"' | b'[')) && content::unknown_kind(content).is_none()
 }
 
-/// Whether one of these begins a line of a text.
+/// Whether a line of a text starts with this mark.
 pub fn has_line(text: &[u8], mark: &str) -> bool {
     memchr::memmem::find_iter(text, mark).any(|at| at == 0 || text[at - 1] == b'\n')
 }

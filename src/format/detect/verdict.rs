@@ -1,38 +1,38 @@
-//! What detection found.
+//! The result of detection.
 
 use super::signature::Signature;
 use crate::format::Format;
 
-/// The verdict.
+/// The result of detection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detection {
-    /// The format to read it as; none when it is not known or not read.
+    /// The detected format; `None` if unknown or unsupported.
     pub format: Option<Format>,
-    /// Its name; also that of a format which is known and not read.
+    /// Its name, also if it is recognized but not supported.
     pub name: Option<&'static str>,
-    /// Formats that the same bytes are valid in as well: the verdict is ambiguous when there are any.
+    /// Other formats in which the same bytes are valid; if there are any, the result is ambiguous.
     pub others: Vec<&'static str>,
-    /// What else some of it looks like, and why.
+    /// Other formats that parts of the input match, with evidence.
     pub votes: Vec<Candidate>,
-    /// Whether it looks like JSON that is damaged.
+    /// Whether the input looks like damaged JSON.
     pub damaged: bool,
-    /// What was seen, for people.
+    /// The evidence, for messages.
     pub evidence: String,
-    /// What to do, where something can be done.
+    /// What the user can do, if anything.
     pub hint: Option<&'static str>,
 }
 
-/// A format that an input may be in.
+/// A candidate format of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// Its name.
     pub name: &'static str,
-    /// What speaks for it.
+    /// The evidence for it.
     pub evidence: String,
 }
 
 impl Detection {
-    /// A format that is read.
+    /// A supported format.
     pub(super) fn known(format: Format, evidence: impl Into<String>) -> Detection {
         Detection {
             format: Some(format),
@@ -41,12 +41,12 @@ impl Detection {
         }
     }
 
-    /// What is known without a look at it.
+    /// A format that is known without detection.
     pub fn certain(format: Format, evidence: &str) -> Detection {
         Detection::known(format, evidence)
     }
 
-    /// Nothing that is read.
+    /// No supported format.
     pub(super) fn unknown(evidence: impl Into<String>) -> Detection {
         Detection {
             format: None,
@@ -59,7 +59,7 @@ impl Detection {
         }
     }
 
-    /// The verdict on a format that was named; some are known by their name only.
+    /// The result for a signature, whose format may not be supported.
     pub(super) fn named(signature: &Signature) -> Detection {
         match Format::from_name(signature.name).filter(|format| format.is_read()) {
             Some(format) => Detection::known(format, signature.what),
@@ -67,7 +67,7 @@ impl Detection {
         }
     }
 
-    /// The verdict on a format that is known by its name only.
+    /// The result for a format that is not supported.
     pub(super) fn unread(name: &'static str, what: &str) -> Detection {
         Detection {
             name: Some(name),
@@ -76,7 +76,7 @@ impl Detection {
         }
     }
 
-    /// The verdict on an input with the envelope of a format and none of its content.
+    /// The result for an input with the envelope of a format but no supported content.
     pub(super) fn hollow(signature: &Signature, messages: usize) -> Detection {
         Detection::unknown(format!(
             "has the structure of {}, but no messages of this format (messages: {messages})",
@@ -84,7 +84,7 @@ impl Detection {
         ))
     }
 
-    /// What is wrong with an input that is not read, for an error.
+    /// The problem with an input that cannot be read, for an error.
     pub fn problem(&self) -> String {
         match self.name {
             Some(_) => self.evidence.clone(),
@@ -97,7 +97,7 @@ impl Detection {
         self
     }
 
-    /// How sure it is: `certain`, `ambiguous`, `unread` for a format that is known by its name only, or `unknown`.
+    /// The confidence: `certain`, `ambiguous`, `unread` for a format that is not supported, or `unknown`.
     pub fn confidence(&self) -> &'static str {
         match (self.name, self.others.is_empty()) {
             (None, _) => "unknown",
@@ -107,7 +107,7 @@ impl Detection {
         }
     }
 
-    /// The formats that it may be in, the verdict first.
+    /// The candidate formats, the detected one first.
     pub fn candidates(&self) -> Vec<Candidate> {
         let verdict = self.name.map(|name| Candidate {
             name,

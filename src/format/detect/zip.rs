@@ -1,19 +1,19 @@
-//! Zip archives: the names of the files in one tell whose export it is, and which of them holds the conversations.
+//! Detects exports in zip archives by their file names, and finds the file with the conversations.
 
 use super::Detection;
 use crate::format::{chatgpt_export, claude_ai_export};
 
-/// What begins each file of an archive.
+/// Signature of a local file header.
 const FILE: &[u8] = b"PK\x03\x04";
 
-/// Length of that beginning, behind which the name stands.
+/// Length of a local file header before the file name, in bytes.
 const HEADER: usize = 30;
 
 const ONE: &str = "extract it first: unzip -p FILE conversations.json | convo ...";
 
 const NUMBERED: &str = "extract it first: unzip -p FILE '*conversations*.json' | convo ...";
 
-/// Names of files that only one of the exports has.
+/// File names that only one of the exports has.
 const OWN: [(&str, [&str; 4]); 2] = [
     (
         chatgpt_export::SIGNATURE.name,
@@ -35,7 +35,7 @@ const OWN: [(&str, [&str; 4]); 2] = [
     ),
 ];
 
-/// Looks at the names of the files that the head of an input shows; none when it is no archive.
+/// Detects an export by the file names in the head of an input; `None` if it is not an archive.
 pub(super) fn archive(head: &[u8]) -> Option<Detection> {
     if !head.starts_with(FILE) {
         return None;
@@ -53,7 +53,7 @@ pub(super) fn archive(head: &[u8]) -> Option<Detection> {
         Some(_) => "a zip archive of a Claude.ai export",
         None => "a zip archive",
     };
-    // Large exports are cut into several files, and some archives have a folder around them.
+    // Large exports are split into several files, and some archives have a directory around them.
     let is_part = |path: &&&str| {
         let name = path.rsplit('/').next().unwrap_or(path);
         name.starts_with("conversations") && name.ends_with(".json")
@@ -69,7 +69,7 @@ pub(super) fn archive(head: &[u8]) -> Option<Detection> {
     Some(verdict.hint(hint))
 }
 
-/// The names of the files whose beginnings can be seen.
+/// The file names in the head.
 fn names(head: &[u8]) -> Vec<&str> {
     let starts = memchr::memmem::find_iter(head, FILE);
     let name = |at: usize| {

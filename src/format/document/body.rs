@@ -1,37 +1,37 @@
-//! Where the history is in the body of a request or a response.
+//! Finds the history in the body of a request or response.
 
 use super::elements;
 use crate::format::request::Api;
 use crate::model::json::{self, Dialect, Members, ObjectBuilder};
 use std::borrow::Cow;
 
-/// An element, and its offset in the document.
+/// An element and its offset in the document.
 pub type Listed<'a> = (usize, Cow<'a, [u8]>);
 
-/// What is looked for, as it is told where it is not there.
+/// The expected input, for error messages.
 pub const WANTED: &str = "a message nor a request body";
 
-/// A history, and what stood beside it.
+/// A history and the members next to it.
 #[derive(Debug, Default)]
 pub struct Body<'a> {
     /// The elements.
     pub list: Vec<Listed<'a>>,
     /// The instructions and their offset.
     pub system: Option<Listed<'a>>,
-    /// The other members of the request that it came in; none for an array.
+    /// The other members of its request; `None` for an array.
     pub rest: Option<Vec<(String, &'a [u8])>>,
-    /// What it was instead of a list: `text`, or `lines`.
+    /// Its form if it was not a list: `text` or `lines`.
     pub instead: Option<&'static str>,
-    /// The members of the response that it came in.
+    /// The other members of its response.
     pub response: Option<Vec<(String, &'a [u8])>>,
-    /// Whether it is one of the answers of a response.
+    /// Whether it is one of several answers in a response.
     pub is_choice: bool,
-    /// What a response tells of its answer.
+    /// Message members that the response has for its answer.
     answer: Vec<(&'static str, &'a [u8])>,
 }
 
 impl<'a> Body<'a> {
-    /// A history without anything beside it.
+    /// A history without other members.
     pub fn of_list(list: Vec<Listed<'a>>) -> Body<'a> {
         Body {
             list,
@@ -39,14 +39,14 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Members that a message gets; only the answer of a response gets any.
+    /// Members to add to a message; only the answer of a response gets any.
     pub fn told(&self, answer: bool) -> Vec<(&'static str, Option<&'a [u8]>)> {
         let told = self.answer.iter().filter(|_| answer);
         told.map(|(name, value)| (*name, Some(*value))).collect()
     }
 }
 
-/// Whether it has what an element has that may itself have a member with the name of a list.
+/// Whether a value is an element whose members include one named like a list.
 fn is_item(api: Api, value: &[u8]) -> bool {
     has_any(value, api.interface().shape().no_body)
 }
@@ -63,12 +63,12 @@ fn request_list(api: Api, value: &[u8]) -> Option<&[u8]> {
     (!text || json::member(value, "model").is_some()).then_some(list)
 }
 
-/// Whether an object holds a history, and is not an element of one.
+/// Whether an object contains a history, and is not an element of one.
 pub fn is_body(api: Api, value: &[u8]) -> bool {
     request_list(api, value).is_some() || response_list(api, value).is_some()
 }
 
-/// The list in a response that its answer is in.
+/// The list in a response with its answer.
 fn response_list(api: Api, value: &[u8]) -> Option<&[u8]> {
     let shape = api.interface().shape().response.as_ref()?;
     let whole = shape
@@ -77,7 +77,7 @@ fn response_list(api: Api, value: &[u8]) -> Option<&[u8]> {
     json::member(value, shape.list).filter(|raw| whole && raw.starts_with(b"[") && !is_item(api, value))
 }
 
-/// The histories in an object that begins at an offset; a lone element is one as well.
+/// The histories in an object at an offset; a single element is a history, too.
 pub fn bodies(api: Api, value: &[u8], start: usize) -> Vec<Body<'_>> {
     let shape = api.interface().shape();
     let place = |inner: &[u8]| start + inner.as_ptr() as usize - value.as_ptr() as usize;
@@ -116,7 +116,7 @@ pub fn bodies(api: Api, value: &[u8], start: usize) -> Vec<Body<'_>> {
             _ if name == shape.list => {}
             Some(nth) => {
                 body.system = Some((place(value), value.into()));
-                // The other name is kept, for the member to be where it was.
+                // Keep the alternative name, so that the member is written back under it.
                 if nth > 0 {
                     body.rest.get_or_insert_default().push((name, b"null"));
                 }
@@ -127,7 +127,7 @@ pub fn bodies(api: Api, value: &[u8], start: usize) -> Vec<Body<'_>> {
     vec![body]
 }
 
-/// The answers of a response: each is a session.
+/// The answers of a response, each as a session.
 fn answers<'a>(api: Api, value: &'a [u8], list: &'a [u8], at: usize) -> Vec<Body<'a>> {
     let rest: Vec<_> = members(value)
         .into_iter()
@@ -161,7 +161,7 @@ fn answers<'a>(api: Api, value: &'a [u8], list: &'a [u8], at: usize) -> Vec<Body
         .collect()
 }
 
-/// The members of an object; of a name that repeats the last one.
+/// The members of an object; the last one of a repeated name.
 fn members(object: &[u8]) -> Vec<(String, &[u8])> {
     let mut all: Vec<(String, &[u8])> = Vec::new();
     let mut places = std::collections::HashMap::new();

@@ -1,4 +1,4 @@
-//! Documents of many sessions, read one after another: an array of bodies, or a body a line.
+//! Reads documents with several sessions one at a time: an array of request bodies, or one body per line.
 
 use super::{Reading, body};
 use crate::error::{Error, Kind, Place, Result};
@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::Arc;
 
-/// Opens an input that begins as one of many sessions does; gives back any other.
+/// Opens an input that starts like one with several sessions; returns any other input unchanged.
 pub fn open(
     api: Api,
     format: Format,
@@ -29,33 +29,33 @@ pub fn open(
     open_pieces(cut, input)
 }
 
-/// A piece of an input, and where it stands.
+/// A section of an input.
 pub struct Piece<'p> {
-    /// Name of the input.
+    /// Name of the input file.
     pub name: Option<&'p str>,
     /// Its bytes.
     pub bytes: &'p [u8],
-    /// Where it begins.
+    /// Its position.
     pub place: Place,
-    /// Sessions that were made of the input before.
+    /// Number of sessions before it.
     pub made: usize,
 }
 
-/// Whether an object is a piece.
+/// Tests whether an object is a section.
 pub type IsPiece = Box<dyn Fn(&[u8]) -> bool>;
 
-/// Makes sessions of a piece.
+/// Converts a section to sessions.
 pub type ReadPiece = Box<dyn Fn(Piece<'_>, &mut Report) -> Vec<Session>>;
 
-/// How an input is cut into pieces.
+/// How an input is split into sections.
 pub struct Cut {
-    /// Whether an object is a piece.
+    /// Tests whether an object is a section.
     pub is: IsPiece,
-    /// Makes sessions of it.
+    /// Converts a section to sessions.
     pub read: ReadPiece,
 }
 
-/// Opens an input that begins with such a piece; gives back any other.
+/// Opens an input that starts with such a section; returns any other input unchanged.
 pub fn open_pieces(cut: Cut, input: Input) -> Result<std::result::Result<Box<dyn SessionReader>, Input>> {
     let Input {
         name,
@@ -71,7 +71,7 @@ pub fn open_pieces(cut: Cut, input: Input) -> Result<std::result::Result<Box<dyn
             let is = match elements.next_element() {
                 Ok(Some(first)) => is_piece(&cut, first.bytes),
                 Ok(None) => false,
-                // What is wrong is told by whoever reads it as a whole.
+                // The reader of the complete document reports the damage.
                 Err(error) if error.kind == Kind::Data => false,
                 Err(error) => return Err(error),
             };
@@ -115,7 +115,7 @@ fn is_piece(cut: &Cut, value: &[u8]) -> bool {
         && (cut.is)(value)
 }
 
-/// Whether the first line is a body and not all that there is.
+/// Whether the first line is a body and more lines follow.
 fn begins_lines(cut: &Cut, window: &mut Window<Box<dyn Read>>) -> Result<bool> {
     let mut first = None;
     let mut searched = 0;
@@ -148,17 +148,17 @@ struct Many {
     name: Option<String>,
     returns: bool,
     pieces: Entries,
-    /// Sessions that were made so far.
+    /// Number of sessions so far.
     made: usize,
-    /// Sessions of a piece that holds several.
+    /// Remaining sessions of the last section.
     ready: VecDeque<Session>,
-    /// What stood between the last piece that became a session and the next, such as a line that is damaged.
+    /// Bytes between the last section that became a session and the next, such as a damaged line.
     lead: Vec<u8>,
     done: bool,
 }
 
 impl Many {
-    /// Makes sessions of the next piece; false when there is none.
+    /// Reads the sessions of the next section; `false` at the end.
     fn piece(&mut self, report: &mut Report) -> Result<bool> {
         let Some(Entry {
             lead,
@@ -209,7 +209,7 @@ impl Many {
     }
 }
 
-/// The sessions of one piece of a document.
+/// The sessions of one section of a document.
 fn read(api: Api, format: Format, piece: Piece<'_>, report: &mut Report) -> Vec<Session> {
     let Piece {
         name,

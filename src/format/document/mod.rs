@@ -1,5 +1,5 @@
-//! Documents of the interfaces of providers: an array of messages, items or contents; the body of a request or a
-//! response; an array of those, or one a line: many sessions.
+//! Reads documents of the providers' APIs: an array of messages, items or contents; the body of a request or response;
+//! or several of those in an array or one per line.
 
 mod body;
 mod many;
@@ -24,7 +24,7 @@ pub fn read(api: Api, format: Format, source: &Source<'_>, report: &mut Report) 
     let mut reading = Reading::new(api, format, source);
     reading.skipped = skipped;
     let start = json::skip_space(text, 0);
-    // One value is a document; otherwise there is a session, or an element of one, on each line.
+    // A single value is a document; otherwise each line is a session, or an element of one.
     match json::value_end(text, start, Dialect::Python) {
         Ok(end) if json::skip_space(text, end) == text.len() => {
             reading.value(&text[start..end], start, report)
@@ -44,7 +44,7 @@ fn is_object(line: &[u8]) -> bool {
     line.starts_with(b"{") && json::value_end(line, 0, Dialect::Python) == Ok(line.len())
 }
 
-/// Counts lines up to an offset, going forward only.
+/// Computes line numbers of offsets in ascending order.
 #[derive(Default)]
 struct LineCount {
     offset: usize,
@@ -55,17 +55,17 @@ struct Reading<'a> {
     api: Api,
     format: Format,
     source: &'a Source<'a>,
-    /// Bytes of a byte order mark.
+    /// Length of a byte order mark.
     skipped: usize,
     sessions: Vec<Session>,
-    /// Where the source begins in its input.
+    /// Position of the source in its input.
     base: Place,
-    /// Sessions that were made of the input before.
+    /// Number of sessions before the source.
     made: usize,
     /// Whether sessions are numbered.
     many: bool,
     lines: LineCount,
-    /// What the headers say of the source; made once, as it hashes the whole of it.
+    /// The `source` member of the headers; computed once, because it hashes the complete source.
     member: Vec<u8>,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A request of its own on a line, or an element of the session that the lines around it make.
+    /// Each line is a request, or an element of the session that adjacent lines form.
     fn lines(&mut self, text: &[u8], report: &mut Report) {
         self.many = true;
         let mut start = 0;
@@ -143,7 +143,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The value at an offset: a history, a body, or an array of bodies.
+    /// Reads the value at an offset: a history, a body, or an array of bodies.
     fn value(&mut self, value: &[u8], start: usize, report: &mut Report) {
         if !value.starts_with(b"[") {
             return self.object(value, start, report);
@@ -168,7 +168,7 @@ impl<'a> Reading<'a> {
             let place = self.place(start);
             report.damage(place, format!("neither {} of {}", body::WANTED, self.api.name()));
         }
-        // The answers that a response gives a choice of.
+        // A response may have several answers.
         self.many |= bodies.iter().any(|body| body.is_choice);
         for body in bodies {
             self.session(body, report);
@@ -247,7 +247,7 @@ impl<'a> Reading<'a> {
         (header, id)
     }
 
-    /// An element as it may stand in a line: on one line, UTF-8, without numbers that JSON does not have.
+    /// An element in record form: on one line, in UTF-8, without numbers that are invalid in JSON.
     fn cleaned(&mut self, offset: usize, element: &[u8], report: &mut Report) -> Vec<u8> {
         let (body, replaced) = json::compact(element);
         let (body, repaired) = utf_8(body);
@@ -266,7 +266,7 @@ impl<'a> Reading<'a> {
         body
     }
 
-    /// What is no message is carried as a foreign record, so that it cannot be taken for an event.
+    /// Stores a value that is not a message as a passthrough record, so that it is not mistaken for an event.
     fn foreign(&self, raw: &[u8], place: Place, report: &mut Report) -> Vec<u8> {
         report.damage(place, "not a message; kept unchanged");
         passthrough(self.format.name(), raw)
@@ -287,7 +287,7 @@ fn elements(array: &[u8]) -> Vec<(usize, &[u8])> {
     found
 }
 
-/// A native line is UTF-8: bytes that are not become U+FFFD. The second value tells whether there were such.
+/// Replaces invalid UTF-8 by U+FFFD, because native lines are UTF-8. The second value is whether there was any.
 fn utf_8(body: Vec<u8>) -> (Vec<u8>, bool) {
     match String::from_utf8(body) {
         Ok(text) => (text.into_bytes(), false),

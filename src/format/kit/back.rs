@@ -1,4 +1,4 @@
-//! Sessions that were edited, in the inputs that they came from: all other bytes are copied.
+//! Writes edited sessions back to their input, copying all other bytes.
 
 use super::codec::{Codec, lines_of};
 use super::editor::{Editor, Edits};
@@ -13,7 +13,7 @@ use crate::model::json::{self, Dialect};
 use std::collections::HashMap;
 use std::io::Write;
 
-/// Writes sessions back into what they came from.
+/// Writes sessions back to the input that they were read from.
 pub fn back<C: Editor>(
     codec: &'static C,
     sessions: &[Returned<'_>],
@@ -59,7 +59,7 @@ pub fn back<C: Editor>(
     let count = all.len();
     let edits = match sources.iter().any(|own| own.source.is_aside) {
         false => edits,
-        // A line may name one of another session.
+        // A line may refer to a line of another session.
         true => {
             all.sort_by_key(|(at, _)| *at);
             let raws: Vec<Vec<u8>> = all.into_iter().map(|(_, raw)| raw.to_vec()).collect();
@@ -108,7 +108,7 @@ pub fn back<C: Editor>(
     written(out.write_all(&counted::<C>(&after, added)))
 }
 
-/// An error if a message would belong to the main session that does not, or the other way around.
+/// Returns an error if a message would move between the main session and a side session.
 fn check_sessions<C: Codec>(
     codec: &C,
     sources: &[read::ReparsedSession<C>],
@@ -138,7 +138,7 @@ fn check_sessions<C: Codec>(
     Err(Error::new(Kind::Usage, what).hint(hint))
 }
 
-/// The edit of a unit as edits of its elements.
+/// Splits the edit of a unit into edits of its elements.
 fn by_element(edit: Edit) -> Vec<Edit> {
     let elements = |raw: &[u8]| -> Vec<Vec<u8>> {
         let elements = json::elements(raw, Dialect::Strict).unwrap_or_default();
@@ -158,8 +158,8 @@ fn by_element(edit: Edit) -> Vec<Edit> {
     }
 }
 
-/// The edits of a session of an origin, each with the index of the element that it is at or after. New elements at the
-/// end are at the end of all.
+/// The edits of one session, each with the index of the element that it is at or after. New elements at the end of the
+/// session go to the end of the input.
 fn edits_of<C: Editor>(
     own: &read::ReparsedSession<C>,
     returned: &Returned<'_>,
@@ -192,7 +192,7 @@ fn edits_of<C: Editor>(
     for (nth, edit) in edits.into_iter().enumerate() {
         let at = match &edit {
             Edit::Keep(nth) | Edit::Replace(nth, _) => source.places(*nth),
-            // Lines after the last one of a session beside the main one would be those of the main one.
+            // Lines after the last one of a side session would become part of the main session.
             Edit::Insert(_) if ends.is_none_or(|ends| nth > ends) && !source.is_aside => vec![usize::MAX],
             Edit::Insert(_) => vec![anchor],
         };
@@ -214,7 +214,8 @@ fn edits_of<C: Editor>(
     Ok(out)
 }
 
-/// Moves new elements at the end to the last message: a line at the end of a log decides which branch is the main session.
+/// Moves new elements from the end to the last message, because the last line of a log decides which branch is the main
+/// session.
 fn behind_messages<C: Editor>(edits: &Edits<'_, C>, list: &mut [Edit]) {
     let nth = |edit: &Edit| match edit {
         Edit::Keep(nth) | Edit::Replace(nth, _) => Some(*nth),
@@ -230,7 +231,7 @@ fn behind_messages<C: Editor>(edits: &Edits<'_, C>, list: &mut [Edit]) {
     }
 }
 
-/// Writes lines back.
+/// Writes the edited lines of a log.
 fn lines_back<C: Editor>(
     codec: &C,
     bytes: &[u8],
@@ -260,7 +261,8 @@ fn lines_back<C: Editor>(
             }
             Edit::Insert(made) => [made.as_slice(), b"\n"].concat(),
         };
-        // The line before may have been the last one, without an ending; of two records on one line the first has none.
+        // The previous line may have been the last one, without a line ending; likewise the first of two records on one
+        // line.
         if let Some(last) = lines.last_mut().filter(|last| !is_next && !last.ends_with(b"\n")) {
             last.push(b'\n');
         }
@@ -270,7 +272,7 @@ fn lines_back<C: Editor>(
     lines.iter().try_for_each(|line| written(out.write_all(line)))
 }
 
-/// The bytes of an object with the number of its elements raised.
+/// The object with its element count increased.
 fn counted<C: Codec>(bytes: &[u8], added: u64) -> Vec<u8> {
     let count = C::COUNT.and_then(|name| json::member(bytes.trim_ascii(), name));
     let number = count.and_then(|raw| std::str::from_utf8(raw).ok()?.parse::<u64>().ok());

@@ -1,5 +1,5 @@
-//! The changes between the elements of a source and a view: which elements left the view, which changed, and where new
-//! messages belong.
+//! Compares the elements of a source with a view: which elements are hidden, which have changed, and where new messages
+//! belong.
 
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -8,38 +8,38 @@ use std::collections::HashMap;
 /// The change of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The view has the same messages of it as when it was read.
+    /// The view has the same messages of it as the source.
     None,
-    /// It has left the view.
+    /// It is hidden now.
     Removed,
-    /// All of it was hidden, and is in the view again.
+    /// It was hidden, and is visible again.
     Restored,
-    /// Only some of its messages are in the view, or they have changed.
+    /// Some of its messages are hidden now, or have changed.
     Edited,
 }
 
-/// The order of a list that is written.
+/// An entry in the order of elements to write.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
     /// An element of the source.
     Element(usize),
-    /// An element of the source that was edited, and its items in the view.
+    /// An element of the source that has changed, and its items in the view.
     Edited(usize, Vec<usize>),
     /// New items of the view.
     Items(Vec<usize>),
 }
 
-/// The elements of a document and the lines of the session that they are.
+/// Maps the lines of a session to the elements of its document.
 #[derive(Debug, Default)]
 pub struct Elements {
-    /// The element that a line is of.
+    /// Element index by line.
     pub of: HashMap<usize, usize>,
-    /// How many elements there are.
+    /// Number of elements.
     pub count: usize,
 }
 
 impl Elements {
-    /// The element of an item; none of what was put in.
+    /// The element of an item; `None` for inserted items.
     pub fn place(&self, item: &Item) -> Option<usize> {
         self.of.get(&item.line()?).copied()
     }
@@ -51,7 +51,7 @@ impl Elements {
         own.map(|(nth, _)| nth).collect()
     }
 
-    /// The first line of each element that has any.
+    /// The first line of each element that has lines.
     pub fn first_lines(&self) -> HashMap<usize, usize> {
         let mut first: HashMap<usize, usize> = HashMap::new();
         for (line, element) in &self.of {
@@ -91,8 +91,8 @@ impl Elements {
         shown
     }
 
-    /// The elements in their order, new items before the element that follows them in the view. `skips` are items that
-    /// are written otherwise.
+    /// The elements in order, with new items before the element that follows them in the view. Omits items for which
+    /// `skips` holds.
     pub fn order(&self, view: &View, changes: &[Change], skips: impl Fn(&Item) -> bool) -> Vec<Next> {
         let mut changed: HashMap<usize, Vec<usize>> = HashMap::new();
         for (nth, item) in view.items.iter().enumerate() {
@@ -141,7 +141,7 @@ fn same(one: &Item, other: &Item) -> bool {
     }
 }
 
-/// The view of the source: the result of those events for which `is_own` holds.
+/// The view of the source: the result of the events for which `is_own` holds.
 pub fn own_view(session: &Session, is_own: impl Fn(usize) -> bool) -> View {
     let live = session.live_events().into_iter();
     let own = live.filter(|index| View::is_moved_by(session, *index) && is_own(*index));

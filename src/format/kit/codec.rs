@@ -1,4 +1,4 @@
-//! What a format defines.
+//! The interface that a format on the kit implements.
 
 pub use super::info::{Lineage, SessionInfo};
 use super::losses;
@@ -18,45 +18,45 @@ use std::collections::HashSet;
 pub trait Codec: Sized + Sync + 'static {
     /// The format.
     const FORMAT: Format;
-    /// Its name, under which residues are kept.
+    /// Its name, which is also the name of its annotations.
     const NAME: &'static str;
-    /// A session of it, for messages, with an article.
+    /// A phrase for a session of the format, with an article, for messages.
     const WHAT: &'static str;
-    /// The member of a document that holds the elements.
+    /// The document member that contains the elements.
     const LIST: &'static str;
-    /// The member of a document that counts the elements.
+    /// The document member with the number of elements.
     const COUNT: Option<&'static str> = None;
     /// Whether a session may also be JSON Lines.
     const LINES: bool = false;
     /// Whether an input may hold many documents, in an array or one per line.
     const MANY: bool = false;
-    /// The layout of a session from elsewhere.
+    /// The layout of a converted session.
     const LAYOUT: Layout = Layout::Document;
-    /// Whether a message without an id gets one. It does in any case where others refer to it.
+    /// Whether a message without an id gets one. It always does if other elements refer to it.
     const IDS: bool = true;
-    /// Whether new elements of a document are laid out like the others; white space in arguments changes.
+    /// Whether new elements of a document are formatted like the existing ones; this changes white space in arguments.
     const LAYS_OUT: bool = false;
-    /// Whether several elements may form a unit. What the codec calls an element is an array of those of a unit then.
+    /// Whether several elements may form a unit. If so, the codec receives a unit as an array of its elements.
     const UNITS: bool = false;
-    /// Whether a summary has a place next to new messages. It is before all of them.
+    /// Whether a summary can be written next to new messages. It precedes all of them.
     const SUMMARIES: bool = false;
-    /// Whether the results of calls follow these in a new session.
+    /// Whether tool results must follow their calls in a new session.
     const ORDERS: bool = false;
-    /// Whether a line may hold several records, without an end of line between them.
+    /// Whether a line may contain several records, without line endings between them.
     const GLUED: bool = false;
-    /// Whether a document is written with a member per line.
+    /// Whether a document is written with one member per line.
     const INDENTS: bool = false;
-    /// Members of a header that it has a place for.
+    /// Header members that the format can represent.
     const HEADER: &'static [&'static str] = &losses::HEADER;
-    /// Whether the title of a session is among the members that describe it, not in an element or in another file.
+    /// Whether the title is a member of the document, as opposed to an element or another file.
     const HAS_TITLE: bool = true;
-    /// Members of a header's metadata that it has a place for.
+    /// Members of the header's metadata that the format can represent.
     const PLACED: &'static [Member] = &[];
-    /// The members of an element with its id and the id of the element before it.
+    /// The element members with its id and the id of its predecessor.
     const LINK: Option<[&'static str; 2]> = None;
-    /// The codecs of a format whose elements have variants.
+    /// The codecs of a format with several variants of elements.
     const VARIANTS: &'static [Self] = &[];
-    /// What has to be known of all elements to decode one.
+    /// Information about all elements that decoding one of them requires.
     type Outline;
 
     /// The name of the variant.
@@ -67,36 +67,36 @@ pub trait Codec: Sized + Sync + 'static {
     fn has_variant(&self, _element: &[u8]) -> bool {
         true
     }
-    /// The session and the element in a row of a table of many sessions.
+    /// The session id and the element in a row of a table with several sessions.
     fn row(&self, _element: &[u8]) -> Option<(String, Vec<u8>)> {
         None
     }
-    /// A row with this element: a new one of the same session, or the row itself.
+    /// A row with this element: a new row of the same session, or the given row.
     fn with_row(&self, _row: &[u8], element: &[u8], _is_new: bool) -> Vec<u8> {
         element.to_vec()
     }
-    /// How many of these elements form a unit, at least one.
+    /// How many of these elements form a unit; at least one.
     fn unit(&self, _elements: &[Vec<u8>]) -> usize {
         1
     }
-    /// The elements that are left of a log whose lines are operations on them.
+    /// Replays a log whose lines are operations on elements; returns the resulting elements.
     fn replay(&self, _bytes: &[u8], _start: Place) -> Option<Parsed> {
         None
     }
-    /// The sessions and messages that lines belong to; none if all are of one session and a message each.
+    /// Assigns lines to sessions and messages; `None` if every line is a message of the same session.
     fn assemble(&self, _lines: &[&[u8]]) -> Option<Assembly> {
         None
     }
-    /// Whether a line describes the session that begins with it, or describes it again. Only formats that are also JSON
-    /// Lines have such.
+    /// Whether a line describes the session that starts with it, or describes it again. Only for formats that may be
+    /// JSON Lines.
     fn begins(&self, _line: &[u8]) -> bool {
         false
     }
-    /// Whether an input that begins with this line is JSON Lines.
+    /// Whether an input that starts with this line is JSON Lines.
     fn is_line(&self, line: &[u8]) -> bool {
         json::member(line, Self::LIST).is_none()
     }
-    /// The session, by the members next to its list.
+    /// Session information from the members next to the list.
     fn info(&self, about: &[u8]) -> SessionInfo {
         let text = |name| json::member(about, name).and_then(json::text);
         SessionInfo {
@@ -105,35 +105,35 @@ pub trait Codec: Sized + Sync + 'static {
             ..SessionInfo::default()
         }
     }
-    /// The message that a member next to the list is.
+    /// A member next to the list that is a message.
     fn instructions(&self, _about: &[u8]) -> Option<draft::Draft> {
         None
     }
-    /// Adds what its elements say of the session.
+    /// Adds session information from the elements.
     fn add_info(&self, _outline: &Self::Outline, _info: &mut SessionInfo) {}
-    /// What files next to an input say of its session; the function reads one of them.
+    /// Session information in companion files; the function reads one of them.
     fn sidecar(&self, _input: &Input, _neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
         Sidecar::default()
     }
-    /// Adds to the messages of an element what files next to the input say of them.
+    /// Completes the messages of an element with information from companion files.
     fn complete(&self, _sidecar: &Sidecar, _element: &[u8], _messages: &mut [Draft]) {}
-    /// What a reader has to know of a session that is read as it is.
+    /// Remarks on a session for its reader.
     fn remarks(&self, _about: &[u8], _elements: &[Vec<u8>]) -> Vec<String> {
         Vec::new()
     }
-    /// Documents within a document, each a session after the main one. They are not changed in place.
+    /// Documents nested in a document; each becomes a session after the main one. They cannot be changed in place.
     fn nested(&self, _about: &[u8], _elements: &[&[u8]]) -> Vec<(Aside, Vec<u8>)> {
         Vec::new()
     }
-    /// The id of the nth message after the first one of an element with this id.
+    /// The id of the nth message after the first one of an element.
     fn further_id(id: &str, nth: usize) -> String {
         format!("{id}#{}", nth + 1)
     }
-    /// Looks at all elements.
+    /// Collects information about all elements.
     fn outline(&self, elements: &[Vec<u8>]) -> Self::Outline;
-    /// The meaning of an element.
+    /// Decodes an element.
     fn decode(&self, outline: &Self::Outline, nth: usize, element: &[u8]) -> Decoded;
-    /// What is wrong with the content of a message.
+    /// Describes the fault in a message's content, if any.
     fn fault(&self, element: &[u8]) -> Option<String>;
     /// The id of a message.
     fn id(&self, element: &[u8]) -> Option<String>;
@@ -141,29 +141,30 @@ pub trait Codec: Sized + Sync + 'static {
     fn time(&self, _element: &[u8]) -> Option<String> {
         None
     }
-    /// The element of messages, without what only a new element needs; none of messages that make no element.
+    /// Encodes messages as one element, without members that only a new element has; `None` if they do not form an
+    /// element.
     fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>>;
 }
 
-/// The variant of this name, or the codec itself.
+/// The codec of the variant with this name, else `codec`.
 pub fn variant_named<C: Codec>(codec: &'static C, name: &str) -> &'static C {
     let mut variants = C::VARIANTS.iter();
     variants.find(|codec| codec.variant() == name).unwrap_or(codec)
 }
 
-/// Where the lines of a log belong. What is not an object has no line of its own here: it follows the line before it.
+/// Assigns the lines of a log to messages and sessions. A line that is not an object belongs to the line before it.
 #[derive(Default)]
 pub struct Assembly {
-    /// The first line of the message that each line is part of: its own index, or an earlier one. What the codec calls an
-    /// element is an array of lines then, if there are several.
+    /// For each line, the first line of its message: its own index, or an earlier one. A message of several lines is
+    /// passed to the codec as an array.
     pub first: Vec<usize>,
-    /// The session of each line; 0 is the main one.
+    /// For each line, its session; 0 is the main session.
     pub session: Vec<usize>,
-    /// The sessions beside the main one.
+    /// The side sessions.
     pub others: Vec<Aside>,
 }
 
-/// The lines of an element.
+/// The lines that form an element.
 pub fn lines_of(element: &[u8]) -> Vec<&[u8]> {
     let lines = element
         .starts_with(b"[")
@@ -172,31 +173,31 @@ pub fn lines_of(element: &[u8]) -> Vec<&[u8]> {
     lines.unwrap_or_else(|| vec![element])
 }
 
-/// The meaning of an element.
+/// The content of an element.
 pub enum Decoded {
     /// Messages.
     Messages(Vec<Draft>),
-    /// A summary of messages before it.
+    /// A summary of earlier messages.
     Summary(Summary),
     /// Messages, and a summary that follows them.
     Summarized(Vec<Draft>, Summary),
-    /// An element of the format that is not a message.
+    /// An element of the format without a message.
     Passthrough,
-    /// Not an element of the format: damage.
+    /// Not an element of the format; reported as damage.
     Unrecognized,
 }
 
-/// A message that was decoded.
+/// A decoded message.
 #[derive(Clone, Debug)]
 pub struct Draft {
     /// The message without its id.
     pub message: draft::Draft,
-    /// What the model receives of it.
+    /// What a model receives of it.
     pub visible: Visible,
 }
 
 impl From<draft::Draft> for Draft {
-    /// A message that the model receives.
+    /// A message that the model receives completely.
     fn from(message: draft::Draft) -> Draft {
         Draft {
             message,
@@ -205,28 +206,28 @@ impl From<draft::Draft> for Draft {
     }
 }
 
-/// What the model receives of a message.
+/// What a model receives of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Visible {
     /// All of it.
     Whole,
     /// Nothing.
     Hidden,
-    /// This content instead of its own.
+    /// This content in place of its own.
     Content(Vec<u8>),
 }
 
-/// A summary that was decoded.
+/// A decoded summary.
 #[derive(Debug, Default)]
 pub struct Summary {
     /// Its text.
     pub text: String,
-    /// The first element that it does not cover; none for a summary that covers nothing.
+    /// The first element that is not covered; `None` if nothing is covered.
     pub kept: Option<usize>,
-    /// Elements before it that it does not cover either; none if it covers all.
+    /// Earlier elements that are not covered either; `None` if all are covered.
     pub spared: Option<HashSet<usize>>,
     /// Further members of its event.
     pub members: Vec<(&'static str, Vec<u8>)>,
-    /// The messages that the model receives after it. Without a text, these are all that stands for what it covers.
+    /// Messages that the model receives after it. Without a text, they alone replace the covered messages.
     pub inserted: Vec<draft::Draft>,
 }

@@ -1,4 +1,4 @@
-//! The edits of elements: what a format defines to be written, and what the kit makes of it.
+//! Edits of elements: the interface of formats that the kit can write, and the computation of edits.
 
 use super::changes::{Change, Next, own_view};
 use super::codec::{Codec, Layout};
@@ -18,36 +18,36 @@ use crate::model::view::{Item, View};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// A format that the kit writes.
+/// A format that the kit can write.
 pub trait Editor: Codec {
-    /// What new elements are made with, such as a clock.
+    /// State for creating new elements, such as a clock.
     type Context;
 
-    /// The context of elements after those of a source.
+    /// The context for elements after those of a source.
     fn context(&self, about: Option<&[u8]>, source: &Source) -> Self::Context;
     /// The context of a new session.
     fn new_context(&self, session: &Session, view: &View) -> Self::Context;
-    /// The elements that give a session this view: those of messages that left it are removed.
+    /// The edits that give the session this view; by default, elements of hidden messages are removed.
     fn edit(&self, edits: &Edits<'_, Self>, context: &mut Self::Context, report: &mut Report) -> Vec<Edit> {
         edits.rewritten(context, report)
     }
-    /// An error if the program of the format cannot have these edits in place.
+    /// Returns an error if the program of the format would not accept these edits in place.
     fn check(&self, _edits: &Edits<'_, Self>, _list: &[Edit]) -> Result<()> {
         Ok(())
     }
-    /// The lines that make these edits, for a program that only adds lines to its logs.
+    /// Lines to append in place of these edits, for a program whose logs are append-only.
     fn appended(&self, _source: &Source, _edits: &[Edit]) -> Option<Vec<Vec<u8>>> {
         None
     }
-    /// Whether messages of this role have a place.
+    /// Whether the format has messages of this role.
     fn has_role(&self, _role: Role) -> bool {
         true
     }
-    /// Whether a message belongs to the element of the message before it.
+    /// Whether a message is part of the previous message's element.
     fn joins(&self, _before: Role, _role: Role) -> bool {
         false
     }
-    /// A new element; none of messages that make no element.
+    /// Creates an element from messages; `None` if they do not form one.
     fn new_element(
         &self,
         messages: &[Said<'_>],
@@ -57,7 +57,7 @@ pub trait Editor: Codec {
     ) -> Option<Vec<u8>> {
         self.encode(messages, report)
     }
-    /// New elements of messages that are joined, as a rule one.
+    /// Creates elements from joined messages, usually one.
     fn new_elements(
         &self,
         messages: &[Said<'_>],
@@ -68,7 +68,7 @@ pub trait Editor: Codec {
         let element = self.new_element(messages, purpose, context, report);
         element.into_iter().collect()
     }
-    /// The elements of a summary after these new elements; none if it is written as a message. The body is that of its
+    /// The elements of a summary after these new elements; `None` if it is written as a message. `body` is the summary
     /// event.
     fn new_summary(
         &self,
@@ -89,13 +89,13 @@ pub trait Editor: Codec {
     ) -> ObjectBuilder {
         ObjectBuilder::default()
     }
-    /// Counts what a new element cannot represent of a message; `joined` if it is not the first one of its element.
+    /// Counts the losses of writing a message as a new element; `joined` if it is not the first one of the element.
     fn losses(&self, message: &Said<'_>, joined: bool, report: &mut Report);
-    /// Looks at the lines of a session before they are written.
+    /// Checks the lines of a session before they are written.
     fn check_lines(&self, _lines: &[Vec<u8>], _report: &mut Report) {}
 }
 
-/// The changes that the elements of a source need.
+/// Computes the changes to the elements of a source.
 pub struct Edits<'c, C: Codec> {
     /// The format.
     pub codec: &'c C,
@@ -103,11 +103,11 @@ pub struct Edits<'c, C: Codec> {
     pub session: &'c Session,
     /// Its view.
     pub view: &'c View,
-    /// What it is written for.
+    /// The purpose of writing.
     pub purpose: Purpose,
     /// The elements.
     pub source: &'c Source,
-    /// The view that the source gives by itself.
+    /// The view of the source before later events.
     pub own: View,
     /// The change of each element.
     pub changes: Vec<Change>,
@@ -117,7 +117,7 @@ pub struct Edits<'c, C: Codec> {
 }
 
 impl<'c, C: Editor> Edits<'c, C> {
-    /// Of a session that has this view now.
+    /// For the current view of a session.
     pub fn new(
         codec: &'c C,
         session: &'c Session,
@@ -139,7 +139,7 @@ impl<'c, C: Editor> Edits<'c, C> {
         }
     }
 
-    /// The elements in their order, new items where the view has them.
+    /// The elements in order, with new items at their positions in the view.
     pub fn order(&self) -> Vec<Next> {
         let is_apart = |item: &_| self.source.is_apart(item) || self.is_inserted(item);
         self.source.elements.order(self.view, &self.changes, is_apart)
@@ -150,7 +150,7 @@ impl<'c, C: Editor> Edits<'c, C> {
         self.first.contains_key(&nth)
     }
 
-    /// The elements that have messages in the view.
+    /// The elements with messages in the view.
     pub fn shown(&self) -> HashSet<usize> {
         let items = self.view.items.iter();
         items
@@ -158,7 +158,7 @@ impl<'c, C: Editor> Edits<'c, C> {
             .collect()
     }
 
-    /// Where a summary that is new belongs, if there is one: before everything in the view.
+    /// The new summary, if any, and its position: before all messages in the view.
     pub fn summary(&self, order: &[Next]) -> Option<(usize, &Item)> {
         let summary = |item: &&Item| item.summary(self.session).is_some();
         let is_new = |item: &&Item| !self.source.is_summary(item) && summary(item);
@@ -184,7 +184,7 @@ impl<'c, C: Editor> Edits<'c, C> {
         self.view.items.iter().any(|item| self.source.is_summary(item))
     }
 
-    /// An error if a message that is a member next to the list has left the view or has changed.
+    /// Returns an error if a message that is a member next to the list is hidden or has changed.
     pub fn check_instructions(&self) -> Result<()> {
         let is_there = |line| {
             self.view
@@ -200,7 +200,7 @@ impl<'c, C: Editor> Edits<'c, C> {
         Err(Error::new(Kind::Usage, what).hint(hint))
     }
 
-    /// Edits that keep, replace and remove elements, and insert new ones.
+    /// Edits that keep, replace, remove and insert elements.
     pub fn rewritten(&self, context: &mut C::Context, report: &mut Report) -> Vec<Edit> {
         self.edits_of(self.with_results(self.order()), context, report)
     }
@@ -229,7 +229,7 @@ impl<'c, C: Editor> Edits<'c, C> {
         edits
     }
 
-    /// Whether all that the summaries of the source show is in the view.
+    /// Whether the view has everything that the summaries of the source show.
     pub fn keeps_summaries(&self) -> bool {
         let is_of_summary = |item: &&Item| self.source.is_summary(item) || matches!(item, Item::Inserted(_));
         let is_same = |own: &Item, item: &Item| match (own, item) {
@@ -241,7 +241,7 @@ impl<'c, C: Editor> Edits<'c, C> {
         own.all(|own| self.view.items.iter().any(|item| is_same(own, item)))
     }
 
-    /// Edits after which the elements themselves are the view: what they hide is removed, and what summaries show is new.
+    /// Edits that write the view as plain elements: removes hidden elements, and inserts the messages of summaries.
     pub fn plain(&self, context: &mut C::Context, report: &mut Report) -> Vec<Edit> {
         let shown = self.shown();
         let is_left = |nth: usize| match self.has_messages(nth) {
@@ -255,7 +255,8 @@ impl<'c, C: Editor> Edits<'c, C> {
         self.edits_of(order, context, report)
     }
 
-    /// The order with new results in the element of the messages before them, if elements hold results.
+    /// The order with new tool results merged into the element of the preceding messages, if the format's elements
+    /// include results.
     fn with_results(&self, order: Vec<Next>) -> Vec<Next> {
         if !self.codec.joins(Role::Assistant, Role::Tool) {
             return order;
@@ -298,7 +299,7 @@ impl<'c, C: Editor> Edits<'c, C> {
         out
     }
 
-    /// An element of which these items are in the view; others are new.
+    /// An element reduced to these items of the view, including new ones.
     pub fn edited(&self, nth: usize, items: &[usize], report: &mut Report) -> Option<Vec<u8>> {
         let raw = &self.source.raws[nth];
         let id = self.session.id(*self.first.get(&nth)?)?;
@@ -324,7 +325,7 @@ impl<'c, C: Editor> Edits<'c, C> {
         })
     }
 
-    /// New elements of these items.
+    /// New elements for these items.
     pub fn new_elements(
         &self,
         items: &[usize],
@@ -342,7 +343,7 @@ impl<'c, C: Editor> Edits<'c, C> {
     }
 }
 
-/// New elements of these items of a view.
+/// New elements for these items of a view.
 pub fn new_elements<C: Editor>(
     codec: &C,
     (session, view): (&Session, &View),
@@ -388,7 +389,7 @@ pub fn new_elements<C: Editor>(
         before = Some(role);
         if purpose == Purpose::Export {
             codec.losses(message, joins, report);
-            // What another variant could not express.
+            // Data that another variant could not represent.
             let residue = message.noted("residue").is_some_and(|residue| residue != b"null");
             report.lose(Loss::Metadata, u64::from(residue));
         }

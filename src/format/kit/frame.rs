@@ -1,5 +1,5 @@
-//! A document with a list of elements: read element by element, also if it is damaged or truncated, and written back with
-//! the bytes of all elements that did not change.
+//! Parses a document with a list of elements, even if damaged or truncated, and writes it back with the bytes of all
+//! unchanged elements.
 
 use crate::format::array::Scan;
 use crate::format::indent::laid_out;
@@ -11,35 +11,35 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub struct Frame<'a> {
     document: &'a [u8],
-    /// The members beside the list; none of an array that is the list itself.
+    /// The members next to the list; empty if the document is the list itself.
     pub members: Vec<(Cow<'a, str>, &'a [u8])>,
     /// The elements.
     pub elements: Vec<Range<usize>>,
-    /// Where the list begins behind its bracket, and where that is closed; none when there is no list.
+    /// The list between its brackets; `None` if there is no list.
     list: Option<Range<usize>>,
-    /// What is wrong, and where, in the order of the places.
+    /// Problems and their offsets, in order.
     pub faults: Vec<(usize, &'static str)>,
-    /// Whether the document ends as it has to.
+    /// Whether the document ends correctly.
     is_whole: bool,
     /// Whether it has numbers that only Python writes, such as NaN.
     pub is_python: bool,
-    /// How deep the elements are.
+    /// Nesting level of the elements.
     depth: usize,
 }
 
-/// An element of a list that is written.
+/// An element of the list to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// An element of the source, unchanged.
     Keep(usize),
-    /// Another element in the place of one of the source.
+    /// A replacement for an element of the source.
     Replace(usize, Vec<u8>),
     /// A new element.
     Insert(Vec<u8>),
 }
 
 impl Edit {
-    /// The element after the edit of this source.
+    /// The element after this edit.
     pub fn element<'e>(&'e self, source: &'e [Vec<u8>]) -> &'e [u8] {
         match self {
             Edit::Keep(nth) => &source[*nth],
@@ -49,7 +49,7 @@ impl Edit {
 }
 
 impl<'a> Frame<'a> {
-    /// Of the value at this position of a document; its list is the member of this name, or the value itself.
+    /// Parses the value at this position of a document. The list is the member with this name, or the value itself.
     pub fn parse(bytes: &'a [u8], value: Range<usize>, name: &str) -> Frame<'a> {
         let mut frame = Frame {
             document: bytes,
@@ -73,7 +73,7 @@ impl<'a> Frame<'a> {
         frame
     }
 
-    /// The list that a document without damage is, or that is a member of it; none if there is no such list.
+    /// The list in an undamaged document: the document itself or a member; `None` if there is no such list.
     pub fn of(document: &'a [u8], member: Option<&str>) -> Option<Frame<'a>> {
         let start = json::skip_space(document, 0);
         let is_member = document.get(start) == Some(&b'{');
@@ -110,7 +110,7 @@ impl<'a> Frame<'a> {
             let value = json::skip_space(text, colon + 1);
             let key = json::unescape(&text[key.start + 1..key.end - 1]);
             if key == name {
-                // The last of a name counts.
+                // The last member of a name is effective.
                 (self.list, self.elements) = (None, Vec::new());
             }
             let end = if key == name && text.get(value) == Some(&b'[') {
@@ -133,7 +133,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The end of a value; one that is damaged inside ends with its bracket.
+    /// The end of a value; one with damage inside ends at its closing bracket.
     fn value(&mut self, text: &[u8], at: usize) -> Option<usize> {
         match json::value_end(text, at, Dialect::Strict) {
             Ok(end) => Some(end),
@@ -178,7 +178,7 @@ impl<'a> Frame<'a> {
         self.fault(text.len(), "unexpected end")
     }
 
-    /// Joins adjacent elements to units of these sizes.
+    /// Joins adjacent elements into units of these sizes.
     pub fn join(&mut self, sizes: &[usize]) {
         let mut elements = std::mem::take(&mut self.elements).into_iter();
         let units = sizes.iter().filter_map(|size| {
@@ -194,17 +194,18 @@ impl<'a> Frame<'a> {
         &self.document[self.elements[nth].clone()]
     }
 
-    /// Whether there is a list, and the document ends as it has to.
+    /// Whether there is a list, and the document ends correctly.
     pub fn can_splice(&self) -> bool {
         self.is_whole && self.has_list()
     }
 
-    /// The document with these elements in its list; all other bytes are copied.
+    /// The document with these elements in its list and all other bytes unchanged.
     pub fn splice(&self, edits: &[Edit]) -> Vec<u8> {
         self.spliced(edits, |raw, _| raw.to_vec())
     }
 
-    /// The same with new elements, and changed ones on one line, laid out like the others. White space in arguments that are not text changes.
+    /// As [`Frame::splice`], with new and changed single-line elements formatted like the others. This changes white
+    /// space in arguments that are not text.
     pub fn splice_laid_out(&self, edits: &[Edit]) -> Vec<u8> {
         self.spliced(edits, |raw, indent| match indent.is_empty() {
             true => json::compact(raw).0,
@@ -248,7 +249,7 @@ impl<'a> Frame<'a> {
         out
     }
 
-    /// How the elements are laid out.
+    /// The formatting of the elements.
     fn manner(&self, list: &Range<usize>) -> Manner {
         let is_spaced = memchr::memchr(b'\n', self.document.trim_ascii()).is_some();
         let (Some(first), Some(last)) = (self.elements.first(), self.elements.last()) else {
@@ -273,7 +274,7 @@ impl<'a> Frame<'a> {
             }
             None => lead.clone(),
         };
-        // An element of several lines tells how deep a level is.
+        // A multi-line element shows the indentation per level.
         let is_long = memchr::memchr(b'\n', self.element(0)).is_some();
         let indent = memchr::memrchr(b'\n', &lead).map_or(&b""[..], |at| &lead[at + 1..]);
         let indent = match is_long {
@@ -290,7 +291,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// How the elements of a list are laid out.
+/// The formatting of list elements.
 struct Manner {
     /// Before the first element.
     first: Vec<u8>,
@@ -298,11 +299,11 @@ struct Manner {
     between: Vec<u8>,
     /// After the last element.
     last: Vec<u8>,
-    /// The indent of a level; empty if an element is on one line.
+    /// The indentation per level; empty if an element is on one line.
     indent: Vec<u8>,
 }
 
-/// The bytes with a part of them replaced, which is given as the slice that it is.
+/// The bytes with `part`, a subslice of them, replaced.
 pub fn replaced(bytes: &[u8], part: &[u8], by: &[u8]) -> Vec<u8> {
     let start = (part.as_ptr() as usize).wrapping_sub(bytes.as_ptr() as usize);
     debug_assert!(start + part.len() <= bytes.len());
@@ -395,14 +396,14 @@ mod tests {
                 vec![new("{\"b\":3}")],
                 "{\n  \"l\": [\n    {\n      \"b\": 3\n    }\n  ]\n}",
             ),
-            // Elements on a line each.
+            // One element per line.
             (
                 "[\n{\"a\":1},\n{\"a\":2}\n]\n",
                 None,
                 vec![Keep(0), new("{\"b\": 3}")],
                 "[\n{\"a\":1},\n{\"b\":3}\n]\n",
             ),
-            // The last of a name counts.
+            // The last member of a name is effective.
             (
                 "{\"l\":[1],\"l\":[2]}",
                 Some("l"),

@@ -1,29 +1,29 @@
-//! What a source says about its session.
+//! Session information in a source.
 
 use crate::format::workspace::Workspace;
 
-/// What a source says about its session.
+/// Session information in a source.
 #[derive(Debug, Default)]
 pub struct SessionInfo {
     /// Its id.
     pub id: Option<String>,
     /// Its title.
     pub title: Option<String>,
-    /// When it began, in RFC 3339.
+    /// Its start time, in RFC 3339.
     pub created: Option<String>,
-    /// Its directory, branch and model.
+    /// Its working directory, branch and model.
     pub workspace: Workspace,
     /// The session that it belongs to.
     pub lineage: Option<Lineage>,
 }
 
-/// Where a session belongs.
+/// The relation of a session to its parent session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lineage {
-    /// A word of the record stream: `branch`, `sidechain`, `fork` or `child`.
+    /// A kind of the native format: `branch`, `sidechain`, `fork` or `child`.
     pub kind: &'static str,
-    /// The id of the session that it belongs to.
+    /// The id of the parent session.
     pub parent: String,
-    /// The id of the message there that it follows.
+    /// The id of the parent's message that it follows.
     pub at: Option<String>,
 }

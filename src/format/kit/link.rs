@@ -1,4 +1,4 @@
-//! Elements that name the one before them.
+//! Updates the links from elements to their predecessors after edits.
 
 use super::codec::{Codec, lines_of};
 use super::frame::Edit;
@@ -7,8 +7,8 @@ use crate::model::json;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// These edits with elements that name others which are there: instead of a removed one its own predecessor. New elements
-/// name the one before them, unless no element of the source does.
+/// Links elements to predecessors that still exist: a removed predecessor is replaced by its own one. Links new
+/// elements to the element before them, unless the elements of the source have no links.
 pub fn link<C: Codec>(raws: &[Vec<u8>], edits: Vec<Edit>) -> Vec<Edit> {
     let Some([id, parent]) = C::LINK else {
         return edits;
@@ -19,7 +19,7 @@ pub fn link<C: Codec>(raws: &[Vec<u8>], edits: Vec<Edit>) -> Vec<Edit> {
             .any(|raw| json::member(lines_of(raw)[0], parent).is_some());
     let gone = gone(raws, &edits, [id, parent]);
     let mut last: Option<Vec<u8>> = None;
-    // What new elements follow, and the id of the last one of them.
+    // The predecessor of new elements, and the id of the last of them.
     let mut new: Option<(Option<Vec<u8>>, Vec<u8>)> = None;
     let linked = edits.into_iter().map(|edit| {
         let before = last.clone();
@@ -43,7 +43,7 @@ pub fn link<C: Codec>(raws: &[Vec<u8>], edits: Vec<Edit>) -> Vec<Edit> {
                 let Some((first, id)) = named.is_some().then(|| new.take()).flatten() else {
                     return edit;
                 };
-                // An element that followed the same one follows the new ones.
+                // An element with the same predecessor now follows the new ones.
                 match named.filter(|named| named != b"null") == first {
                     true => relinked(raws, edit, parent, |_| Some(Some(id.clone()))),
                     false => edit,
@@ -54,7 +54,7 @@ pub fn link<C: Codec>(raws: &[Vec<u8>], edits: Vec<Edit>) -> Vec<Edit> {
     linked.collect()
 }
 
-/// The same of the lines of several sessions, without new ones.
+/// As [`link`], for the lines of several sessions and without linking new ones.
 pub fn link_kept<C: Codec>(raws: &[Vec<u8>], edits: Vec<Edit>) -> Vec<Edit> {
     let Some([id, parent]) = C::LINK else {
         return edits;
@@ -68,7 +68,7 @@ pub fn link_kept<C: Codec>(raws: &[Vec<u8>], edits: Vec<Edit>) -> Vec<Edit> {
 
 type Gone<'r> = HashMap<Cow<'r, str>, Option<&'r [u8]>>;
 
-/// The elements that are removed, each with the one that it names.
+/// The removed elements, each with its predecessor.
 fn gone<'r>(raws: &'r [Vec<u8>], edits: &[Edit], [id, parent]: [&str; 2]) -> Gone<'r> {
     let kept: HashSet<usize> = edits.iter().filter_map(nth).collect();
     let gone = raws.iter().enumerate().filter(|(nth, _)| !kept.contains(nth));
@@ -78,7 +78,7 @@ fn gone<'r>(raws: &'r [Vec<u8>], edits: &[Edit], [id, parent]: [&str; 2]) -> Gon
         .collect()
 }
 
-/// An element of the source whose lines name other elements, if they have to.
+/// An element of the source with updated links, if necessary.
 fn relinked(
     raws: &[Vec<u8>],
     edit: Edit,
@@ -109,7 +109,7 @@ fn nth(edit: &Edit) -> Option<usize> {
     }
 }
 
-/// The nearest predecessor that is kept, or the inner none; the outer none if the named element is kept.
+/// The nearest predecessor that is kept, or `Some(None)` if there is none; `None` if the named element is kept.
 fn present(gone: &Gone<'_>, named: &[u8]) -> Option<Option<Vec<u8>>> {
     let mut seen = HashSet::new();
     let (mut at, mut is_changed) = (Some(named), false);

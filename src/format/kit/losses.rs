@@ -1,4 +1,4 @@
-//! The losses that formats have in common.
+//! Counts losses that several formats have in common.
 
 use super::records::is_passthrough;
 use crate::format::report::{Loss, Report};
@@ -10,10 +10,10 @@ use crate::model::message::{Message, Role};
 use crate::model::session::{Class, Session};
 use std::borrow::Cow;
 
-/// Members of a header that most formats have a place for.
+/// Header members that most formats can represent.
 pub const HEADER: [&str; 6] = ["type", "version", "id", "created_at", "title", "source"];
 
-/// Counts the records of a session that are not messages, without the headers and events that the format keeps.
+/// Counts the records of a session that are not messages, except headers and events that the format keeps.
 pub fn records(
     session: &Session,
     keeps_header: impl Fn(&[u8]) -> bool,
@@ -31,8 +31,7 @@ pub fn records(
     }
 }
 
-/// Counts the events of a session that go back into the format that the session was read from. It has a place for those
-/// that change the view.
+/// Counts the events of a session written back to its original format, which represents those that change the view.
 pub fn events(session: &Session, name: &str, report: &mut Report) {
     for index in 0..session.len() {
         let record = session.record(index);
@@ -45,8 +44,8 @@ pub fn events(session: &Session, name: &str, report: &mut Report) {
     }
 }
 
-/// Counts a header that goes back into the format that the session was read from, if it has more than its source has:
-/// another title than this one, or further members.
+/// Counts a header written back to its original format if it has data that the source lacks: a different title, or
+/// further members.
 pub fn own_header(session: &Session, title: Option<&str>, placed: &[Member], own: &str, report: &mut Report) {
     let is_kept = |(name, raw): &(String, Vec<u8>)| match name.as_str() {
         "title" => json::text(raw).as_deref() == title,
@@ -56,8 +55,7 @@ pub fn own_header(session: &Session, title: Option<&str>, placed: &[Member], own
     report.lose(Loss::Header, u64::from(!session.header().iter().all(is_kept)));
 }
 
-/// Whether a header has only these members, and in its metadata only those that have a place and those of the format
-/// itself.
+/// Whether a header has only these members, and its metadata only those that the format can represent or owns.
 pub fn keeps_header(header: &[u8], members: &[&str], placed: &[Member], own: &str) -> bool {
     rest(header, members).all(|(name, raw)| match name.as_ref() {
         "metadata" => unplaced(raw, placed, own).next().is_none(),
@@ -65,7 +63,7 @@ pub fn keeps_header(header: &[u8], members: &[&str], placed: &[Member], own: &st
     })
 }
 
-/// Members of a message that a writer writes or counts.
+/// Message members that writers write or count.
 const MESSAGE: [&str; 15] = [
     "role",
     "content",
@@ -84,7 +82,7 @@ const MESSAGE: [&str; 15] = [
     "type",
 ];
 
-/// Counts the members of a message that are among these losses, and metadata beside `known`.
+/// Counts the members of a message that are among these losses, and metadata other than `known`.
 pub fn members(message: &Message<'_>, body: &[u8], lost: &[Loss], known: &[&str], report: &mut Report) {
     for (name, loss) in [
         ("id", Loss::Id),
@@ -96,11 +94,11 @@ pub fn members(message: &Message<'_>, body: &[u8], lost: &[Loss], known: &[&str]
         let is_lost = lost.contains(&loss) && json::member(body, name).is_some();
         report.lose(loss, u64::from(is_lost));
     }
-    // No format has a place for a count of tokens by this program.
+    // No format can represent token counts of this program.
     report.lose(Loss::Usage, u64::from(json::member(body, "tokens").is_some()));
     let is_named = message.name.is_some() && message.role() != Role::Tool;
     report.lose(Loss::Name, u64::from(is_named && lost.contains(&Loss::Name)));
-    // How a message lay in a request is of no interest elsewhere; what was next to it there is.
+    // The position of a message in a request is not a loss, but the members next to it are.
     let is_lost = |(name, raw): (Cow<'_, str>, &[u8])| {
         let leftovers = ["members", "item", "part", "calls"];
         (Api::from_name(&name).is_none() && holds_more(raw))

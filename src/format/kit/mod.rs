@@ -1,19 +1,20 @@
-//! The kit for formats whose sessions are lists of elements. A format implements [`Codec`]; the kit reads, writes, edits
+//! The kit for formats whose sessions are lists of elements. A format implements [`Codec`]; the kit reads, writes,
+//! edits
 //! in place and counts losses.
 //!
-//! | `metadata.NAME` of | holds |
+//! | `metadata.NAME` of | contents |
 //! |---|---|
-//! | the first message of an element: `residue` | what [`Codec::encode`] does not produce of it, see [`residue`] |
+//! | the first message of an element: `residue` | data that [`Codec::encode`] does not reproduce, see [`residue`] |
 //! | the first message of an element: `raw` | the element, if a residue does not restore it |
 //! | every other message of an element: `of` | the id of the first one |
 //! | a message that is a member next to the list: `about` | `true` |
 //! | a summary event: `raw` | the element of the summary |
 //! | the header: `form` | whether the source is a document, a list or lines |
-//! | the header: `variant` | the variant of its elements, if it is not the usual one |
+//! | the header: `variant` | the variant of its elements, unless it is the default |
 //! | the header: `session` | the members next to the list |
 //!
-//! An element that is not a message is a passthrough record. One `compact` event after the last message hides what the
-//! program does not send to the model.
+//! An element that is not a message is a passthrough record. One `compact` event after the last message hides the
+//! messages that the program does not send to the model.
 
 mod back;
 pub mod changes;
@@ -49,7 +50,7 @@ pub use source::Source;
 pub use tree::Tree;
 pub use write::{write, write_as, write_whole};
 
-/// What all rows of formats on the kit have in common: a codec reads and writes sessions, also back into their input.
+/// Members of [`Form`] that all formats on the kit share: a codec reads, writes and writes back sessions.
 macro_rules! form {
     ($codec:expr) => {
         $crate::format::Form {

@@ -1,20 +1,20 @@
-//! Ids of new elements.
+//! Generates ids for new elements.
 
 use crate::format::request::piece::quoted;
 use crate::model::json;
 use crate::model::key;
 use std::collections::{HashMap, HashSet};
 
-/// Gives ids to new elements, each once.
+/// Assigns unique ids to new elements.
 #[derive(Default)]
 pub struct NewIds {
     given: HashSet<String>,
-    /// For each id of a first attempt the next attempt: equal messages try none twice.
+    /// The next attempt by first attempt, so that equal messages do not repeat attempts.
     next: HashMap<String, u64>,
 }
 
 impl NewIds {
-    /// The id of a message, or a UUID that no other element has.
+    /// The id of a message if it is unique, else a new UUID.
     pub fn id(&mut self, body: &[u8]) -> Vec<u8> {
         let own = json::member_text(body, "id");
         let own = own.filter(|id| !id.is_empty() && self.given.insert(id.to_string()));
@@ -33,7 +33,7 @@ impl NewIds {
 }
 
 impl FromIterator<String> for NewIds {
-    /// With ids that are given already.
+    /// With ids that are already assigned.
     fn from_iter<I: IntoIterator<Item = String>>(ids: I) -> NewIds {
         NewIds {
             given: ids.into_iter().collect(),

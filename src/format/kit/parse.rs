@@ -1,4 +1,5 @@
-//! The elements of an input: of a document or of lines, damaged or not, and of one session or rows of many.
+//! Splits an input into elements: a document or lines, possibly damaged, of one session or of rows from several
+//! sessions.
 
 use super::codec::{Assembly, Codec, Layout};
 use super::frame::Frame;
@@ -13,8 +14,8 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::collections::HashMap;
 use std::io::Read;
 
-/// Whether an input is JSON Lines: its first line is an object of its own that the codec knows as a line, or damaged
-/// before such a line.
+/// Whether an input is JSON Lines: its first line is an object that the codec recognizes as a line, or is damaged and
+/// such a line follows.
 pub fn is_lines<C: Codec>(codec: &C, input: &mut Input) -> Result<bool> {
     let is_line = |line: &[u8]| {
         let first = split_lines::<C>(line)
@@ -41,7 +42,7 @@ pub fn is_lines<C: Codec>(codec: &C, input: &mut Input) -> Result<bool> {
             return Ok(false);
         }
         let before = input.head.len();
-        // Damage beyond this is not looked behind.
+        // Do not search beyond this much damage.
         if first.ends_with(b"\n") && before > FARTHEST {
             return Ok(false);
         }
@@ -53,10 +54,10 @@ pub fn is_lines<C: Codec>(codec: &C, input: &mut Input) -> Result<bool> {
     }
 }
 
-/// How far a line is looked for behind a damaged one.
+/// How many bytes to search for a valid line after damaged ones.
 const FARTHEST: usize = 1 << 20;
 
-/// Whether a line is not the beginning of a value that continues after it.
+/// Whether a line is damaged, as opposed to the start of a multi-line value.
 fn is_damaged(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     json::value_end(line, 0, Dialect::Python).is_err_and(|fault| fault.offset < line.len())
@@ -70,7 +71,7 @@ fn is_whole(raw: &[u8], dialect: Dialect) -> bool {
     json::value_end(raw, 0, dialect) == Ok(raw.len())
 }
 
-/// The elements of a document; none of one without a list, which is reported.
+/// The elements of a document; `None` if it has no list, which is reported.
 pub fn document<C: Codec>(codec: &C, value: &Value, report: &mut Report) -> Option<Parsed> {
     let bytes = &value.bytes;
     let mut frame = Frame::parse(bytes, value.value.clone(), C::LIST);
@@ -80,7 +81,7 @@ pub fn document<C: Codec>(codec: &C, value: &Value, report: &mut Report) -> Opti
         report.damage(places.at(*offset), *what);
     }
     let is_array = bytes.get(value.value.start) == Some(&b'[');
-    // An element alone is a list of one.
+    // A single element is a list of one.
     let is_single = C::LAYOUT == Layout::List && !frame.has_list() && !is_array && frame.faults.is_empty();
     if is_single && !value.value.is_empty() {
         frame.elements.push(value.value.clone());
@@ -125,7 +126,7 @@ pub fn document<C: Codec>(codec: &C, value: &Value, report: &mut Report) -> Opti
     })
 }
 
-/// Elements by units, each as an array.
+/// Groups elements into units, each as an array.
 fn units<C: Codec>(codec: &C, parts: Vec<Part>) -> Vec<Part> {
     let places: Vec<Place> = parts.iter().map(|part| part.place).collect();
     let raws: Vec<Vec<u8>> = parts.into_iter().map(|part| part.raw).collect();
@@ -146,7 +147,7 @@ fn units<C: Codec>(codec: &C, parts: Vec<Part>) -> Vec<Part> {
     units
 }
 
-/// A value as it can be in a record: unchanged if it is on a line, UTF-8 and without numbers that JSON does not have.
+/// A value in record form: unchanged if it is on one line, in UTF-8 and without numbers that are invalid in JSON.
 fn on_a_line(raw: &[u8], repairs: bool, place: Place, report: &mut Report) -> Vec<u8> {
     if repairs && is_whole(raw, Dialect::Python) {
         let line = Line::of(raw);
@@ -168,7 +169,7 @@ fn on_a_line(raw: &[u8], repairs: bool, place: Place, report: &mut Report) -> Ve
     }
 }
 
-/// The lines of a log; several records on one line are several lines.
+/// The lines of a log; several records on one line are returned as several lines.
 pub fn split_lines<C: Codec>(bytes: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();
     for mut line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -240,7 +241,7 @@ pub fn lines<C: Codec>(codec: &C, bytes: &[u8], start: Place, report: &mut Repor
     }
 }
 
-/// The main session of a log, and those beside it, with lines that are part of one message as one element.
+/// Splits a log into the main session and its side sessions, and joins lines of the same message into one element.
 fn assembled(parsed: Parsed, assembly: Assembly) -> Vec<Parsed> {
     let Parsed {
         layout,
@@ -285,7 +286,7 @@ fn assembled(parsed: Parsed, assembly: Assembly) -> Vec<Parsed> {
     all
 }
 
-/// The sessions of a log or of rows, in the order in which they begin; one of any other elements.
+/// The sessions of a log or of rows, in order of their first element; a single session for other elements.
 pub fn by_session<C: Codec>(codec: &C, parsed: Parsed) -> Vec<Parsed> {
     if parsed.layout == Layout::Lines {
         let is_element = |part: &Part| matches!(part.state, State::Element);
@@ -315,7 +316,7 @@ pub fn by_session<C: Codec>(codec: &C, parsed: Parsed) -> Vec<Parsed> {
             row = Some(session);
             part.row = Some(std::mem::replace(&mut part.raw, element));
         }
-        // Damaged lines are of the session before them.
+        // A damaged line belongs to the session of the line before it.
         let is_element = matches!(part.state, State::Element);
         let at = last.filter(|_| !is_element).unwrap_or_else(|| {
             *known.entry(row.clone()).or_insert_with(|| {

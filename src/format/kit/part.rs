@@ -1,4 +1,4 @@
-//! The elements of a session before they are decoded.
+//! Elements of a session before decoding.
 
 use crate::error::Place;
 
@@ -8,14 +8,14 @@ pub enum Layout {
     /// A list in a document.
     #[default]
     Document,
-    /// A list alone.
+    /// A bare list.
     List,
-    /// An element per line.
+    /// One element per line.
     Lines,
 }
 
 impl Layout {
-    /// The word in a header.
+    /// The name in a header.
     pub fn name(self) -> &'static str {
         match self {
             Layout::Document => "document",
@@ -24,14 +24,14 @@ impl Layout {
         }
     }
 
-    /// The layout of this name.
+    /// The layout with this name.
     pub fn from_name(name: &str) -> Option<Layout> {
         let all = [Layout::Document, Layout::List, Layout::Lines];
         all.into_iter().find(|layout| layout.name() == name)
     }
 }
 
-/// The elements of a session.
+/// The parsed elements of a session.
 #[derive(Default)]
 pub struct Parsed {
     /// How they are stored.
@@ -40,22 +40,22 @@ pub struct Parsed {
     pub about: Option<Vec<u8>>,
     /// The elements.
     pub parts: Vec<Part>,
-    /// Whether damage was reported already.
+    /// Whether damage was already reported.
     pub is_reported: bool,
-    /// The session that its rows name.
+    /// The session id in its rows.
     pub row: Option<String>,
-    /// Its number beside the main session of a log.
+    /// For a side session: its number in the log.
     pub aside: Option<(usize, Aside)>,
 }
 
-/// A session beside the main one in the same log.
+/// A side session in the same log.
 #[derive(Clone, Debug)]
 pub struct Aside {
     /// `branch` or `sidechain`.
     pub kind: &'static str,
-    /// The id of the message of the main session that it follows.
+    /// The id of the main session's message that it follows.
     pub at: Option<String>,
-    /// Its id; one with a number if it has none.
+    /// Its id, or a numbered one if it has none.
     pub id: Option<String>,
 }
 
@@ -63,28 +63,28 @@ pub struct Aside {
 pub struct Part {
     /// Its index in the input.
     pub at: usize,
-    /// The indexes of further lines that are part of it.
+    /// Indexes of its further lines.
     pub further: Vec<usize>,
-    /// Its bytes on one line.
+    /// Its JSON on one line.
     pub raw: Vec<u8>,
-    /// How many elements of the input it is.
+    /// Number of input elements that it consists of.
     pub size: usize,
-    /// The row that it is in.
+    /// The row that contains it.
     pub row: Option<Vec<u8>>,
-    /// Where it begins.
+    /// Its position.
     pub place: Place,
-    /// What it is.
+    /// Its kind.
     pub state: State,
 }
 
-/// What an element is before it is decoded.
+/// The kind of an element before decoding.
 pub enum State {
     /// To be decoded.
     Element,
-    /// An empty line, or the one that describes the session.
+    /// An empty line, or one that describes the session.
     Skipped,
     /// A line that is not an object.
     Damaged(Vec<u8>),
-    /// A line that is not of the format.
+    /// A line that is not an element of the format.
     Strange(Vec<u8>),
 }

@@ -1,4 +1,4 @@
-//! Inputs as sessions.
+//! Reads inputs as sessions.
 
 use super::codec::{Codec, Layout};
 use super::parse::{by_session, document, is_lines, lines};
@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Opens an input of sessions, usually one.
+/// Opens an input with one or more sessions.
 pub fn open<C: Codec>(codec: &'static C, mut input: Input) -> Result<Box<dyn SessionReader>> {
     if C::MANY {
         input = match open_pieces(documents(codec), input)? {
@@ -47,7 +47,7 @@ pub fn open<C: Codec>(codec: &'static C, mut input: Input) -> Result<Box<dyn Ses
     }))
 }
 
-/// The session of a document that is read as a whole.
+/// Reads the session of a complete document.
 pub fn whole<C: Codec>(codec: &C, source: &format::Source<'_>, report: &mut Report) -> Result<Session> {
     let value = whole_value(source.bytes);
     let parsed = document(codec, &value, report).ok_or_else(none::<C>)?;
@@ -64,7 +64,7 @@ pub fn whole<C: Codec>(codec: &C, source: &format::Source<'_>, report: &mut Repo
     Ok(session)
 }
 
-/// The value of a document that is read as a whole, also if it is damaged.
+/// The value of a complete document, which may be damaged.
 fn whole_value(bytes: &[u8]) -> Value {
     let mark = usize::from(bytes.starts_with(b"\xef\xbb\xbf")) * 3;
     let start = json::skip_space(bytes, mark);
@@ -80,7 +80,7 @@ fn none<C: Codec>() -> Error {
     Error::new(Kind::Data, format!("contains no {}", noun(C::WHAT)))
 }
 
-/// Documents in an array or one per line.
+/// Splits an array or lines into documents.
 fn documents<C: Codec>(codec: &'static C) -> Cut {
     Cut {
         is: Box::new(|object| {
@@ -103,7 +103,7 @@ fn documents<C: Codec>(codec: &'static C) -> Cut {
                 is_many: true,
             };
             let parsed = document(codec, &value, report);
-            // An element alone is not a document.
+            // A single element is not a document.
             if parsed
                 .as_ref()
                 .is_some_and(|parsed| parsed.layout == Layout::List)
@@ -124,7 +124,7 @@ fn documents<C: Codec>(codec: &'static C) -> Cut {
     }
 }
 
-/// Sessions with those of documents within their documents, each after the session around it.
+/// Inserts the sessions of nested documents, each after the session that contains it.
 fn with_nested<C: Codec>(codec: &C, parsed: Vec<Parsed>, report: &mut Report) -> Vec<Parsed> {
     let mut all = Vec::new();
     for parsed in parsed {
@@ -171,18 +171,18 @@ struct Sessions<C: 'static> {
     inputs: Inputs,
     name: Option<String>,
     returns: bool,
-    /// The files next to it.
+    /// Information from companion files.
     sidecar: Sidecar,
-    /// Sessions so far.
+    /// Number of sessions so far.
     count: usize,
-    /// Sessions of the last part of the input.
+    /// Sessions of the last read part.
     ready: VecDeque<Session>,
     /// Bytes after the last session.
     tail: Vec<u8>,
 }
 
 impl<C: Codec> Sessions<C> {
-    /// Reads the next part of the input; false if there is none.
+    /// Reads the next part of the input; `false` at the end.
     fn read(&mut self, report: &mut Report) -> Result<bool> {
         let codec = self.codec;
         let (parsed, bytes) = match &mut self.inputs {
@@ -261,20 +261,20 @@ impl<C: Codec> SessionReader for Sessions<C> {
     }
 }
 
-/// A term without its article.
+/// A phrase without its article.
 fn noun(what: &str) -> &str {
     what.split_once(' ').map_or(what, |(_, noun)| noun)
 }
 
-/// An origin that was parsed again.
+/// Source bytes that were parsed again.
 pub struct Reparsed<C: 'static> {
     /// Its sessions.
     pub sessions: Vec<ReparsedSession<C>>,
-    /// Where the document is in it; none for JSON Lines.
+    /// Position of the document; `None` for JSON Lines.
     pub document: Option<Range<usize>>,
 }
 
-/// A session of an origin.
+/// A session in the source.
 pub struct ReparsedSession<C: 'static> {
     /// The codec of its variant.
     pub codec: &'static C,
@@ -282,11 +282,11 @@ pub struct ReparsedSession<C: 'static> {
     pub source: Source,
     /// The members next to the list.
     pub about: Option<Vec<u8>>,
-    /// Whether it is a document within the document of another one.
+    /// Whether it is nested in another document.
     pub is_nested: bool,
 }
 
-/// Parses an origin again.
+/// Parses source bytes again.
 pub fn reparse<C: Codec>(codec: &'static C, origin: &Origin) -> Option<Reparsed<C>> {
     let input = || Input {
         name: None,

@@ -1,4 +1,4 @@
-//! The records of a session, grouped by the elements that they were read from.
+//! Groups the records of a session by the elements that they were read from.
 
 use crate::error::Place;
 use crate::format::request::piece::Said;
@@ -10,18 +10,18 @@ use std::collections::HashMap;
 /// The records of an element.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ElementGroup {
-    /// Lines of messages.
+    /// Lines of its messages.
     Messages(Vec<usize>),
-    /// The line of an event, and the element that it holds.
+    /// Line of an event, and the element in it.
     Event(usize, Vec<u8>),
-    /// The line of a summary that follows the messages of the element before it.
+    /// Line of a summary that belongs to the previous element.
     Summary(usize),
     /// A damaged line.
     Damaged(usize),
 }
 
-/// The elements of a session that was read from the format of this name, without messages from elsewhere. An element
-/// begins with a message that has one of these notes.
+/// Groups the records of a session that was read from the format `name`; skips messages added later. An element starts
+/// with a message that has one of the annotations `begins`.
 pub fn groups(session: &Session, name: &str, begins: [&str; 2]) -> Vec<ElementGroup> {
     let mut groups = Vec::new();
     let mut open: Option<(Option<String>, Vec<usize>)> = None;
@@ -73,29 +73,29 @@ pub fn groups(session: &Session, name: &str, begins: [&str; 2]) -> Vec<ElementGr
     groups
 }
 
-/// Ids of messages, each of which is given out once.
+/// Assigns unique message ids.
 #[derive(Default)]
 pub struct Ids {
     known: HashMap<String, Known>,
 }
 
-/// What is known of an id.
+/// State of an id.
 #[derive(Default)]
 struct Known {
-    /// Whether it was given out.
+    /// Whether it was assigned.
     given: bool,
-    /// Others that were tried instead of it.
+    /// Number of alternatives tried.
     tried: u64,
 }
 
 impl Ids {
-    /// Keeps an id for who has it himself.
+    /// Reserves an id for the message that has it.
     pub fn keep(&mut self, id: &str) {
         self.known.entry(id.to_string()).or_default();
     }
 
-    /// The id of the next message, which has it itself or is to get it: of one that was given out already, or is kept
-    /// for another, it is another one.
+    /// The id of the next message. `has_it` marks the message's own id. An id that is already assigned, or reserved for
+    /// another message, gets a suffix.
     pub fn next(&mut self, id: &str, has_it: bool) -> String {
         let is_new = !self.known.contains_key(id);
         let known = self.known.entry(id.to_string()).or_default();
@@ -115,12 +115,12 @@ impl Ids {
     }
 }
 
-/// The note of this format on a record.
+/// The annotation of this format on a record.
 pub fn note<'b>(body: &'b [u8], name: &str) -> Option<&'b [u8]> {
     json::member(json::member(body, "metadata")?, name)
 }
 
-/// Whether an event of the source itself changes its view: its summaries, and what it hides.
+/// Whether an event was read from the source and changes its view: a summary, or the event for its hidden messages.
 pub fn is_own(session: &Session, index: usize, name: &str) -> bool {
     let record = session.record(index);
     let strategy = |event| json::member(event, "strategy").and_then(json::text);
@@ -131,9 +131,9 @@ pub fn is_own(session: &Session, index: usize, name: &str) -> bool {
     })
 }
 
-/// The messages of records, with the notes of this format.
+/// The messages of records, with their annotations for this format.
 pub fn said<'b, B: AsRef<[u8]>>(bodies: &'b [B], name: &str) -> Vec<Said<'b>> {
-    // Whatever a record begins with is not a byte order mark.
+    // The records have no byte order mark.
     let place = Place { line: 0, offset: 1 };
     let said = bodies.iter().enumerate().filter_map(|(nth, body)| {
         let record = Record::parse(body.as_ref(), place);
@@ -148,7 +148,7 @@ pub fn is_passthrough(event: &[u8], name: &str) -> bool {
     is("type", "foreign") && is("format", name)
 }
 
-/// The passthrough record of an element; one that is damaged is kept as text.
+/// A passthrough record for an element; a damaged one is stored as text.
 pub fn passthrough(name: &str, raw: &[u8]) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event.text("type", "foreign").text("format", name);

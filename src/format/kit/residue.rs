@@ -1,13 +1,13 @@
-//! The residue of an element: what an encoder does not produce of it, found by comparison. The law of both functions is
-//! that `restore(encoded, residue(source, encoded))` is the same JSON value as `source`.
+//! The residue of an element: data that encoding its messages does not reproduce. Invariant: `restore(encoded,
+//! residue(source, encoded))` is the same JSON value as `source`.
 //!
-//! A residue never brings back content that has changed since: where it replaces or removes a value, it holds a check of
-//! that value, and applies only to an object or array whose values all still have theirs.
+//! A residue never overwrites content that has changed since. Where it replaces or removes a value, it has a checksum
+//! of that value; an object or array is only restored if all its checksums match.
 //!
 //! | residue of | members |
 //! |---|---|
-//! | an object | `+` members to add, `~` residues of members, `=` a check and another value, `-` checks of members to remove |
-//! | an array | for each element of the source the key of the encoded element, `[key, residue]`, `{"=": [key, check, value]}` or `{"+": value}`; then `{"-": [key, check]}` for what is to be removed |
+//! | an object | `+` members to add, `~` residues of members, `=` a checksum and the original value, `-` checksums of members to remove |
+//! | an array | for each element of the source the key of the encoded element, `[key, residue]`, `{"=": [key, checksum, value]}` or `{"+": value}`; then `{"-": [key, checksum]}` for each element to remove |
 
 use crate::format::request::piece::{array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
@@ -18,10 +18,10 @@ use std::collections::{HashMap, VecDeque};
 /// Deeper values are compared as a whole.
 const DEEPEST: usize = 48;
 
-/// A value that is longer is checked by its hash.
+/// Longer values are checked by their hash; length in bytes.
 const SHORT: usize = 24;
 
-/// What `encoded` lacks of `source`; none where they are the same value, or not both objects or both arrays.
+/// The residue of `source` relative to `encoded`; `None` if they are equal, or not both objects or both arrays.
 pub fn residue(source: &[u8], encoded: &[u8]) -> Option<Vec<u8>> {
     match compare(source, encoded, 0) {
         Difference::Inside(residue) => Some(residue),
@@ -29,7 +29,7 @@ pub fn residue(source: &[u8], encoded: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// The note by which an element is restored from its messages, of which an encoder makes this.
+/// The annotation from which an element is restored, given the encoding of its messages.
 pub fn note(raw: &[u8], encoded: Option<Vec<u8>>) -> (&'static str, Vec<u8>) {
     let note = encoded.and_then(|encoded| match residue(raw, &encoded) {
         None => json::same(raw, &encoded).then(|| b"null".to_vec()),
@@ -41,7 +41,7 @@ pub fn note(raw: &[u8], encoded: Option<Vec<u8>>) -> (&'static str, Vec<u8>) {
     }
 }
 
-/// The element of messages with this note.
+/// Restores the element of messages with this annotation.
 pub fn noted(note: &[u8], encode: impl FnOnce() -> Option<Vec<u8>>) -> Option<Vec<u8>> {
     match json::member(note, "raw") {
         Some(raw) => Some(raw.to_vec()),
@@ -52,7 +52,7 @@ pub fn noted(note: &[u8], encode: impl FnOnce() -> Option<Vec<u8>>) -> Option<Ve
     }
 }
 
-/// The value that `encoded` was made of, or that it would be made of had it changed in the same way.
+/// Restores the source value from `encoded`, with changes to `encoded` preserved.
 pub fn restore(encoded: &[u8], residue: &[u8]) -> Vec<u8> {
     let restored = match (encoded.first(), residue.first()) {
         (Some(b'{'), Some(b'{')) => restore_object(encoded, residue),
@@ -89,7 +89,7 @@ fn elements(list: &[u8]) -> Option<Vec<&[u8]>> {
     json::elements(list, Dialect::Strict)
 }
 
-/// The value as it is if it is short, its hash if not.
+/// The value if it is short, otherwise its hash.
 fn check(value: &[u8]) -> Vec<u8> {
     match value.len() <= SHORT {
         true => value.to_vec(),
@@ -160,7 +160,7 @@ fn restore_object(encoded: &[u8], residue: &[u8]) -> Option<Vec<u8>> {
     Some(built.finish())
 }
 
-/// What an element is: its `type`, or what kind of value it is.
+/// The kind of an element: its `type`, or the kind of JSON value.
 fn kind(element: &[u8]) -> Cow<'_, str> {
     let named = ["type", "role"]
         .iter()
@@ -185,7 +185,7 @@ fn ids(element: &[u8]) -> impl Iterator<Item = Cow<'_, str>> {
     names.filter_map(|name| json::member(element, name).and_then(json::text))
 }
 
-/// What an encoded element is known by: its kind, and its id if it has one.
+/// The key of an encoded element: its kind, and its id if it has one.
 fn key_of(element: &[u8]) -> String {
     match ids(element).next() {
         Some(id) => format!("{}#{id}", kind(element)),
@@ -193,7 +193,7 @@ fn key_of(element: &[u8]) -> String {
     }
 }
 
-/// The elements of an encoded list by their keys, each in order.
+/// Indexes of the elements of an encoded list by key, in order.
 fn by_key(list: &[&[u8]]) -> HashMap<String, VecDeque<usize>> {
     let mut known: HashMap<String, VecDeque<usize>> = HashMap::new();
     for (nth, element) in list.iter().enumerate() {
@@ -239,7 +239,7 @@ fn one(name: &str, value: &[u8]) -> Vec<u8> {
     built.finish()
 }
 
-/// An entry of the residue of an array.
+/// An entry in the residue of an array.
 enum Entry<'r> {
     Same,
     Inside(&'r [u8]),
@@ -282,7 +282,7 @@ fn restore_array(encoded: &[u8], residue: &[u8]) -> Option<Vec<u8>> {
         .filter(|(_, entry)| !matches!(entry, Entry::Added(_)));
     keyed.for_each(|(key, _)| *wanted.entry(key).or_default() += 1);
     let mut known = by_key(&now);
-    // Without ids, which one of them is missing cannot be known.
+    // Elements without ids are ambiguous if one is missing.
     let is_certain: HashMap<&str, bool> = wanted
         .iter()
         .map(|(key, count)| {
@@ -309,7 +309,7 @@ fn restore_array(encoded: &[u8], residue: &[u8]) -> Option<Vec<u8>> {
                 is_placed[nth] = true;
                 continue;
             }
-            // What stood for something else has changed: nothing of that is known any more.
+            // The value to replace or remove has changed, so the residue no longer applies.
             (Entry::Instead(..) | Entry::Removed(_), _) => return None,
             (Entry::Inside(residue), Some(nth)) if certain => restore(now[nth], residue),
             (_, Some(nth)) => now[nth].to_vec(),
@@ -412,7 +412,7 @@ mod tests {
             ),
             r#"[{"type":"text","text":"u","n":2},{"type":"call","id":"b","s":3}]"#
         );
-        // Of two texts without ids it is not known which one is left.
+        // With two texts without ids, the remaining one is ambiguous.
         let source = r#"[{"type":"text","text":"a","n":1},{"type":"text","text":"b"}]"#;
         let encoded = r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#;
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Elements as a session.
+//! Converts elements to a session.
 
 use super::codec::{Codec, Decoded, Draft, Layout, Lineage, Summary, Visible, lines_of};
 use super::part::{Parsed, Part, State};
@@ -17,21 +17,21 @@ use crate::model::record::{self, Record};
 use crate::model::session::Session;
 use std::collections::HashSet;
 
-/// The time of an event of a source without times.
+/// The time of events if the source has no times.
 const EPOCH: &str = "1970-01-01T00:00:00Z";
 
-/// What is known of the input of a session.
+/// Information about the input of a session.
 #[derive(Clone, Copy, Default)]
 pub struct InputName<'a> {
-    /// The name of its file.
+    /// Its file name.
     pub name: Option<&'a str>,
-    /// Sessions before it.
+    /// Number of sessions before it.
     pub nth: usize,
-    /// Whether there may be others.
+    /// Whether the input may have several sessions.
     pub is_many: bool,
 }
 
-/// The codec of the variant that elements have.
+/// The codec for the variant of the elements.
 pub fn variant_of<C: Codec>(codec: &'static C, parsed: &Parsed) -> &'static C {
     let is_element = |part: &&Part| matches!(part.state, State::Element) && is_whole(&part.raw);
     let first = parsed.parts.iter().find(is_element).map(|part| &part.raw);
@@ -43,7 +43,7 @@ fn is_whole(raw: &[u8]) -> bool {
     json::value_end(raw, 0, Dialect::Strict) == Ok(raw.len())
 }
 
-/// The session of elements.
+/// Converts elements to a session.
 pub fn session<C: Codec>(
     codec: &C,
     (input, sidecar): (InputName<'_>, &Sidecar),
@@ -84,7 +84,7 @@ pub fn session<C: Codec>(
         rules: HashSet::new(),
         time: None,
     };
-    // An id of an element is not given to one that has none.
+    // Reserve the elements' ids, so that they are not assigned to others.
     raws.iter()
         .filter_map(|raw| codec.id(raw))
         .for_each(|id| building.ids.keep(&id));
@@ -167,7 +167,7 @@ pub fn session<C: Codec>(
     (building.session, building.source)
 }
 
-/// The elements of a unit; what is between its brackets, if it is damaged.
+/// The elements of a unit; if damaged, the bytes between its brackets.
 fn unit<C: Codec>(raw: &[u8]) -> Vec<&[u8]> {
     match json::elements(raw, Dialect::Strict) {
         _ if !C::UNITS => vec![raw],
@@ -247,11 +247,11 @@ struct Building<'c, C> {
     session: Session,
     source: Source,
     ids: Ids,
-    /// The elements and ids of messages so far.
+    /// Element index and id of each message so far.
     first: Vec<(usize, String)>,
     /// Ids of messages that the model does not receive.
     drop: Vec<Vec<u8>>,
-    /// Contents that the model receives instead.
+    /// Edits of messages whose content the model receives in another form.
     edit: Vec<Vec<u8>>,
     /// Ids of messages that the last summary inserts.
     inserted: Vec<Vec<u8>>,
@@ -267,7 +267,7 @@ impl<C: Codec> Building<'_, C> {
         self.session.len() - 1
     }
 
-    /// Adds the messages of an element; the number makes an id for an element without one.
+    /// Appends the messages of an element; `number` forms the id of an element without one.
     fn messages(&mut self, nth: usize, number: usize, raw: &[u8], drafts: Vec<Draft>, place: Place) {
         let own = self.codec.id(raw);
         let is_named = C::IDS || drafts.len() > 1;
@@ -301,7 +301,7 @@ impl<C: Codec> Building<'_, C> {
         }
     }
 
-    /// Adds the event of a summary, which is an element or follows the messages of one.
+    /// Appends a summary event for an element, or after the messages of an element.
     fn summary(&mut self, nth: usize, raw: Option<&[u8]>, summary: Summary, place: Place) {
         let text = raw.map_or(summary.text.as_str().into(), String::from_utf8_lossy);
         let name = format!("{nth}\n{text}");
@@ -329,7 +329,7 @@ impl<C: Codec> Building<'_, C> {
             let has_rules = covered.iter().any(|(_, id)| self.rules.contains(id));
             let covers: Vec<Vec<u8>> = match has_rules || summary.spared.is_some() {
                 false => covers.into_iter().collect(),
-                // The rules of a session, and what is spared, are not covered.
+                // System messages and spared messages are not covered.
                 true => {
                     let others =
                         { covered.iter() }.filter(|(at, id)| !self.rules.contains(id) && !is_spared(at));
@@ -375,7 +375,7 @@ impl<C: Codec> Building<'_, C> {
         self.source.summaries.push((nth, line));
     }
 
-    /// Adds one event for everything that the model does not receive as it is.
+    /// Appends one event that hides or edits the messages that the model does not receive unchanged.
     fn hidden(&mut self) {
         if self.drop.is_empty() && self.edit.is_empty() {
             return;
@@ -405,7 +405,7 @@ fn message_id<C: Codec>(id: &str, nth: usize) -> String {
     }
 }
 
-/// The records of messages of an element, with a note on the first.
+/// The records of an element's messages, with an annotation on the first.
 fn bodies<C: Codec>(
     drafts: &[Draft],
     id: Option<&str>,
@@ -426,7 +426,7 @@ fn bodies<C: Codec>(
     drafts.iter().enumerate().map(body).collect()
 }
 
-/// What an encoder makes of the messages of an element, whose first has this id.
+/// Encodes the messages of an element again; the first one has this id.
 pub fn encoded<C: Codec>(
     codec: &C,
     outline: &C::Outline,

@@ -1,23 +1,23 @@
-//! What files next to an input say of its session.
+//! Session information in companion files.
 
 use super::info::SessionInfo;
 use std::collections::{HashMap, HashSet};
 
-/// Facts of files next to an input. They are read and not written; what the input itself says comes first.
+/// Information from companion files. They are read but not written; the input itself takes precedence.
 #[derive(Debug, Default)]
 pub struct Sidecar {
-    /// The session.
+    /// Session information.
     pub info: SessionInfo,
-    /// Further members of what the header keeps of the format.
+    /// Further members for the format's metadata in the header.
     pub notes: Vec<(&'static str, Vec<u8>)>,
-    /// Times in RFC 3339, by what the codec knows a message by.
+    /// Times in RFC 3339, by the codec's key of a message.
     pub times: HashMap<String, String>,
-    /// Calls that failed.
+    /// Ids of failed calls.
     pub failed: HashSet<String>,
 }
 
 impl Sidecar {
-    /// Adds what an input does not say of its main session, or of one beside it.
+    /// Adds information that the input lacks about its main session or a side session.
     pub fn complete(&self, info: &mut SessionInfo, is_aside: bool) {
         let (own, other) = (&mut info.workspace, &self.info.workspace);
         for (own, other) in [

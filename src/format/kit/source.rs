@@ -7,34 +7,34 @@ use crate::model::view::Item;
 /// The elements of a session, and the records that they became.
 #[derive(Default)]
 pub struct Source {
-    /// The elements, each on one line; of JSON Lines all lines.
+    /// The elements, each on one line; for JSON Lines, all lines.
     pub raws: Vec<Vec<u8>>,
-    /// The rows that they are in.
+    /// The rows that contain them.
     pub rows: Vec<Vec<u8>>,
-    /// How many elements of the input each is.
+    /// Number of input elements in each.
     pub sizes: Vec<usize>,
     /// Their indexes in the input.
     pub at: Vec<usize>,
-    /// The indexes of their further lines.
+    /// Indexes of their further lines.
     pub further: Vec<Vec<usize>>,
-    /// Whether it is beside the main session of a log.
+    /// Whether it is a side session of a log.
     pub is_aside: bool,
-    /// The messages of elements.
+    /// Maps messages to elements.
     pub elements: Elements,
-    /// Elements that are summaries, and the lines of their events.
+    /// Elements that are summaries, with the lines of their events.
     pub summaries: Vec<(usize, usize)>,
-    /// The line of the message that is a member next to the list.
+    /// The line of a message that is a member next to the list.
     pub instructions: Option<usize>,
 }
 
 impl Source {
-    /// The indexes in the input of the lines of an element.
+    /// The input indexes of an element's lines.
     pub fn places(&self, nth: usize) -> Vec<usize> {
         let further = self.further.get(nth).into_iter().flatten();
         std::iter::once(self.at[nth]).chain(further.copied()).collect()
     }
 
-    /// All lines, each with its index in the input.
+    /// All lines with their indexes in the input.
     pub fn by_line(&self) -> impl Iterator<Item = (usize, &[u8])> {
         self.raws.iter().enumerate().flat_map(|(nth, raw)| {
             let lines = match self.further[nth].is_empty() {
@@ -45,7 +45,7 @@ impl Source {
         })
     }
 
-    /// Whether an item is in the source, and not in an element with messages.
+    /// Whether an item is in the source, but not in an element with messages.
     pub fn is_apart(&self, item: &Item) -> bool {
         self.is_summary(item) || matches!(item, Item::Line(line) if self.instructions == Some(*line))
     }

@@ -1,5 +1,4 @@
-//! JSON values one behind another, as the exports of several sessions: each is read as a whole, and no more than one at
-//! a time.
+//! Reads concatenated JSON values, such as exports of several sessions, one at a time.
 
 use crate::error::{Error, Place, Result};
 use crate::format::array::Scan;
@@ -9,27 +8,26 @@ use crate::model::json;
 use std::io::Read;
 use std::ops::Range;
 
-/// A value with what stands around it: what stands behind the value before it, and at the end of the input what
-/// follows it.
+/// A value with the bytes since the previous value, and for the last value with the rest of the input.
 pub struct Value {
-    /// The bytes of all of it.
+    /// All bytes.
     pub bytes: Vec<u8>,
-    /// Where in them the value is; empty where there is none.
+    /// Range of the value in them; empty if there is none.
     pub value: Range<usize>,
-    /// Where they begin: the number of lines before, and the offset.
+    /// Their position: the number of lines before, and the offset.
     pub start: Place,
-    /// Where what is no value begins, when such stands before it.
+    /// Offset of bytes before the value that are not a value, if any.
     pub strange: Option<usize>,
 }
 
-/// Cuts an input into values.
+/// Splits an input into values.
 pub struct Values {
     window: Window<Box<dyn Read>>,
     at: Place,
 }
 
 impl Values {
-    /// Over an input.
+    /// Reads an input.
     pub fn new(input: Input) -> Values {
         Values {
             window: Window::new(input.head, input.rest),
@@ -37,8 +35,8 @@ impl Values {
         }
     }
 
-    /// The next value; of the last one the input may end before it does. What is no object and no array is passed over
-    /// up to the end of its line.
+    /// The next value; the last one may be truncated. Text that is neither an object nor an array is skipped to the end
+    /// of its line.
     pub fn next(&mut self) -> Result<Option<Value>> {
         let (mut at, mut strange) = (0, None);
         if self.at.offset == 0 && self.has(2)? && self.window.bytes().starts_with(b"\xef\xbb\xbf") {
@@ -83,7 +81,7 @@ impl Values {
         Ok(Some(value))
     }
 
-    /// Whether there is a byte at this index of the window, which is read up to it.
+    /// Whether there is a byte at this index of the window; reads more input if necessary.
     fn has(&mut self, index: usize) -> Result<bool> {
         while self.window.bytes().len() <= index && !self.window.is_ended() {
             let filled = self.window.fill();
@@ -103,7 +101,7 @@ impl Values {
 }
 
 impl Value {
-    /// Places in it, from the first to the last.
+    /// Positions in these bytes, to be queried in ascending order.
     pub fn places(&self) -> Places<'_> {
         Places {
             bytes: &self.bytes,
@@ -114,7 +112,7 @@ impl Value {
     }
 }
 
-/// Counts lines up to an offset, going forward only.
+/// Computes positions by counting lines, in ascending order.
 pub struct Places<'a> {
     bytes: &'a [u8],
     start: Place,
@@ -123,7 +121,7 @@ pub struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// The place of an offset, which is not ahead of the one before.
+    /// The position of an offset, which must not precede the previous one.
     pub fn at(&mut self, offset: usize) -> Place {
         let offset = offset.min(self.bytes.len()).max(self.at);
         self.line += memchr::memchr_iter(b'\n', &self.bytes[self.at..offset]).count() as u64;

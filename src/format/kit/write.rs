@@ -1,4 +1,4 @@
-//! Sessions as documents and lines: new ones, and those that were read from the format.
+//! Writes sessions as documents or lines, both new ones and those read from the format.
 
 use super::back::back;
 use super::codec::{Codec, Layout, lines_of, variant_named};
@@ -22,7 +22,7 @@ use crate::model::view::View;
 use std::borrow::Cow;
 use std::io::Write;
 
-/// Writes the session of a document that is read as a whole; also back into that document.
+/// Writes the session of a complete document, or writes it back to that document.
 pub fn write_whole<C: Editor>(
     codec: &'static C,
     session: &Session,
@@ -42,7 +42,7 @@ pub fn write_whole<C: Editor>(
     back(codec, &[returned], out, report)
 }
 
-/// Writes a session in the layout and the variant that it had.
+/// Writes a session in its original layout and variant.
 pub fn write<C: Editor>(
     codec: &'static C,
     session: &Session,
@@ -65,7 +65,7 @@ pub fn write_as<C: Editor>(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    // What is sent to a model has no document around it, unless there always is one.
+    // A request has no document around the list, unless the format always has one.
     let is_bare = purpose == Purpose::Context && C::LAYOUT == Layout::List;
     let own = own_header(session, C::NAME);
     let own = own.as_deref();
@@ -120,7 +120,7 @@ pub fn write_as<C: Editor>(
         }
         None => {
             let mut context = codec.new_context(session, view);
-            // Results in the element of their call follow it.
+            // Results in the element of their call must follow it.
             let mut items = match codec.joins(Role::Assistant, Role::Tool) {
                 _ if C::ORDERS => order(session, view, false, report).items,
                 true => order(session, view, false, &mut Report::default()).items,
@@ -144,12 +144,12 @@ pub fn write_as<C: Editor>(
         }
         false => elements,
     };
-    // A passthrough record is not counted.
+    // Passthrough records are not counted.
     let messages = elements.iter().filter(|raw| json::member(raw, "role").is_some());
     let count = messages.count().to_string();
     let mut built = match (about, layout) {
         (Some(about), _) => about.to_vec(),
-        // The lines of a session that has no line for itself.
+        // A log without a line that describes the session.
         (None, Layout::Lines) if form == Some(Layout::Lines) => Vec::new(),
         (None, Layout::List) => Vec::new(),
         (None, layout) => codec.new_about(session, view, &context, layout).finish(),
@@ -184,7 +184,7 @@ fn variant<C: Codec>(own: &[u8]) -> Cow<'_, str> {
     named.unwrap_or_else(|| C::VARIANTS.first().map_or("", |usual| usual.variant()).into())
 }
 
-/// What the header of a session keeps of its source.
+/// The format's metadata in the header of a session.
 fn own_header(session: &Session, name: &str) -> Option<Vec<u8>> {
     let header = session.header();
     let (_, metadata) = header.iter().find(|(known, _)| known == "metadata")?;
@@ -192,7 +192,7 @@ fn own_header(session: &Session, name: &str) -> Option<Vec<u8>> {
     json::member(own, "form").map(|_| own.to_vec())
 }
 
-/// The elements that the records of a session were read from.
+/// Restores the elements that the records of a session were read from.
 fn source_of<C: Codec>(codec: &C, session: &Session, report: &mut Report, layout: Layout) -> Source {
     let mut source = Source::default();
     for group in groups(session, C::NAME, ["residue", "raw"]) {
@@ -218,7 +218,7 @@ fn source_of<C: Codec>(codec: &C, session: &Session, report: &mut Report, layout
                 match json::text(&raw) {
                     None if C::UNITS => source.raws.push(array([raw])),
                     None => source.raws.push(raw),
-                    // A damaged element is the text that it was; there is no place for it in a list.
+                    // Write the text of a damaged element; a list cannot represent it.
                     Some(text) if layout == Layout::Lines => source.raws.push(text.into_owned().into_bytes()),
                     Some(_) => report.lose(Loss::Unreadable, 1),
                 }

@@ -1,6 +1,6 @@
-//! The interfaces of providers, by name.
+//! The APIs of providers.
 
-/// The interface of a provider.
+/// The API of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Api {
     /// OpenAI Chat Completions.
@@ -14,10 +14,10 @@ pub enum Api {
 }
 
 impl Api {
-    /// Every interface; the order is that of the manual.
+    /// All APIs, in the order of the manual.
     pub const ALL: [Api; 4] = [Api::OpenaiChat, Api::OpenaiResponses, Api::Anthropic, Api::Gemini];
 
-    /// The name on the command line and in reports; it is that of the format as well.
+    /// Name on the command line and in reports; also the name of its format.
     pub const fn name(self) -> &'static str {
         match self {
             Api::OpenaiChat => "openai-chat",
@@ -27,7 +27,7 @@ impl Api {
         }
     }
 
-    /// The interface of this name.
+    /// The API with this name.
     pub fn from_name(name: &str) -> Option<Api> {
         Api::ALL.into_iter().find(|api| api.name() == name)
     }

@@ -1,4 +1,4 @@
-//! Several histories of one input, each written back to where it stood.
+//! Writes several histories back to their positions in one input.
 
 use super::{Api, write};
 use crate::error::{Error, Kind, Result};
@@ -7,7 +7,7 @@ use crate::format::{Purpose, Returned, written};
 use crate::model::json;
 use std::io::Write;
 
-/// Writes the sessions of one piece of an input: as the bytes they were, unless one of them changed.
+/// Writes the sessions of one section of an input, with its original bytes unless a session has changed.
 pub fn write_back(
     api: Api,
     sessions: &[Returned<'_>],
@@ -27,7 +27,7 @@ pub fn write_back(
     };
     let mut whole = Vec::new();
     write(api, one.session, one.view, Purpose::Return, &mut whole, report)?;
-    // What stood on one line is a line, and stays one.
+    // A section on one line must remain on one line.
     match memchr::memchr(b'\n', &origin.bytes) {
         Some(_) => written(out.write_all(whole.trim_ascii_end())),
         None => written(out.write_all(&json::compact(&whole).0)),

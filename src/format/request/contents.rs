@@ -1,4 +1,4 @@
-//! The content of a message, piece by piece.
+//! Splits and joins the content of a message.
 
 use super::draft;
 use super::piece::{array, quoted};
@@ -6,15 +6,15 @@ use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-/// A piece of content.
+/// A part of a content.
 pub enum Content<'a> {
-    /// A text, as JSON.
+    /// A text as a JSON string.
     Text(&'a [u8]),
-    /// Anything else.
+    /// Any other part.
     Other(&'a [u8]),
 }
 
-/// The pieces of a content.
+/// The parts of a content.
 pub fn pieces(content: Option<&[u8]>) -> VecDeque<Content<'_>> {
     match content {
         Some(raw) if raw.starts_with(b"\"") => VecDeque::from([Content::Text(raw)]),
@@ -42,7 +42,7 @@ fn piece(part: &[u8]) -> Content<'_> {
     }
 }
 
-/// A content of these parts: the text where that is all there is, and this where there is nothing.
+/// Joins parts into a content: a string if there is only text, and `silent` if there are no parts.
 pub fn joined(parts: &[Vec<u8>], silent: &[u8]) -> Vec<u8> {
     match parts {
         [] => silent.to_vec(),
@@ -54,7 +54,7 @@ pub fn joined(parts: &[Vec<u8>], silent: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A text of JSON that these texts are, one under the other.
+/// Joins texts with newlines into a JSON string.
 pub fn texts<'a>(texts: impl Iterator<Item = Cow<'a, str>>) -> Vec<u8> {
     quoted(&texts.collect::<Vec<_>>().join("\n"))
 }

@@ -1,10 +1,10 @@
-//! A native message that is made of a provider's element.
+//! A native message under construction, converted from a provider's element.
 
 use super::Api;
 use crate::model::json::ObjectBuilder;
 use std::borrow::Cow;
 
-/// A message with what is noted on it, so that it can be written back.
+/// A message with the annotations that are needed to write it back.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
     /// Its members, `role` first, without the metadata.
@@ -36,7 +36,7 @@ impl Draft {
         self
     }
 
-    /// A member.
+    /// The value of a member.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
         let mut members = self.members.iter();
         members
@@ -44,13 +44,13 @@ impl Draft {
             .map(|(_, value)| value.as_slice())
     }
 
-    /// Adds a member, or another value of it.
+    /// Adds or replaces a member.
     pub fn set(&mut self, name: &'static str, value: impl Into<Vec<u8>>) -> &mut Draft {
         self.members.retain(|(known, _)| known != name);
         self.raw(name, value)
     }
 
-    /// Moves the notes of an interface to the metadata, except that of this name.
+    /// Moves the annotations of an API to the metadata, except the one named `without`.
     pub fn move_notes(&mut self, api: Api, without: &str) {
         let mut notes = ObjectBuilder::default();
         for (name, value) in std::mem::take(&mut self.notes) {
@@ -61,24 +61,24 @@ impl Draft {
         self.metadata(api.name(), (!notes.is_empty()).then(|| notes.finish()));
     }
 
-    /// Notes something for writing it back in this interface's form; nothing is not noted.
+    /// Adds an annotation for writing the message back in this format, if there is a value.
     pub fn note(&mut self, name: &'static str, value: Option<Vec<u8>>) -> &mut Draft {
         self.notes.extend(value.map(|value| (name, value)));
         self
     }
 
-    /// Adds a member to the metadata; nothing is not added.
+    /// Adds a member to the metadata, if there is a value.
     pub fn metadata(&mut self, name: &'static str, value: Option<Vec<u8>>) -> &mut Draft {
         self.free.extend(value.map(|value| (name, value)));
         self
     }
 
-    /// The message's line.
+    /// Encodes the message as a line.
     pub fn body(&self, api: Api) -> Vec<u8> {
         self.body_of(api.name())
     }
 
-    /// The same with the notes of any format.
+    /// As [`Self::body`], with annotations of any format.
     pub fn body_of(&self, format: &str) -> Vec<u8> {
         let mut built = ObjectBuilder::default();
         for (name, value) in &self.members {
@@ -102,7 +102,7 @@ impl Draft {
     }
 }
 
-/// A call as the record stream spells it; `arguments` is a string's JSON.
+/// A call in the native format; `arguments` is a JSON string.
 pub fn call(id: &[u8], name: &[u8], arguments: &[u8]) -> Vec<u8> {
     let mut function = ObjectBuilder::default();
     function.raw("name", name).raw("arguments", arguments);
@@ -113,7 +113,7 @@ pub fn call(id: &[u8], name: &[u8], arguments: &[u8]) -> Vec<u8> {
     call.finish()
 }
 
-/// A note of the order in which the pieces of a message stood, unless it is the usual one: reasoning, content, calls.
+/// An annotation for the order of a message's parts, unless it is the default: reasoning, content, calls.
 pub fn order_note(order: &[Slot]) -> Option<Vec<u8>> {
     let usual = order.is_sorted();
     (!usual).then(|| {
@@ -122,14 +122,14 @@ pub fn order_note(order: &[Slot]) -> Option<Vec<u8>> {
     })
 }
 
-/// Where a piece of a message went.
+/// The member that a part of a message is stored in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Slot {
-    /// To the reasoning.
+    /// The reasoning.
     Reasoning,
-    /// To the content.
+    /// The content.
     Content,
-    /// To the calls.
+    /// The calls.
     Call,
 }
 
@@ -145,7 +145,7 @@ impl Slot {
     }
 }
 
-/// Puts the pieces of a message in the order that was noted; what is not in it follows in the usual one.
+/// Restores the annotated order of a message's parts; parts without an entry follow in the default order.
 pub fn in_order(note: Option<&[u8]>, pieces: [Vec<Vec<u8>>; 3]) -> Vec<Vec<u8>> {
     use crate::model::json::{self, Dialect};
     let mut queues = pieces.map(Vec::into_iter);
@@ -168,19 +168,19 @@ pub fn text_part(text: &[u8]) -> Vec<u8> {
     part.finish()
 }
 
-/// An element that is no object of the interface, as the only part of a message.
+/// An element that is not an object of the API, as the only part of a message.
 pub fn whole(role: &str, element: &[u8]) -> Draft {
     let mut draft = Draft::new(role);
     draft.raw("content", super::piece::array([element]));
     draft
 }
 
-/// The notes of a call that is not all in its native form: the members that are left.
+/// The annotations of a call: the members without a native equivalent.
 pub fn noted(rest: Option<Vec<u8>>) -> Vec<u8> {
     rest.unwrap_or_else(|| b"{}".to_vec())
 }
 
-/// The notes of all calls; none when there is nothing to note.
+/// The annotations of all calls; `None` if there are none.
 pub fn call_notes(notes: &[Vec<u8>]) -> Option<Vec<u8>> {
     notes
         .iter()

@@ -1,12 +1,11 @@
-//! The history of a request, as a provider receives it.
+//! A request history in the form that a provider receives.
 
-/// One message, item or turn of a provider's history, and the items of the view that it came from.
+/// A message, item or turn of a provider's history, with the view items that it represents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Element {
     /// Its JSON, on one line.
     pub raw: Vec<u8>,
-    /// Indexes into the view's items, in order. One item may be in several elements, and one element may hold
-    /// several items.
+    /// Indexes of view items, in order. One item may be in several elements, and one element may have several items.
     pub items: Vec<usize>,
 }
 
@@ -16,16 +15,16 @@ impl AsRef<[u8]> for Element {
     }
 }
 
-/// What a provider would be sent.
+/// A request in the form that a provider would receive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// The instructions that stand beside the history: Anthropic's `system`, Gemini's `systemInstruction`, the
-    /// `instructions` of Responses, as JSON.
+    /// Instructions next to the history, as JSON: `system` of Anthropic, `systemInstruction` of Gemini, `instructions`
+    /// of Responses.
     pub system: Option<Vec<u8>>,
-    /// Indexes of the view's items that the instructions came from.
+    /// Indexes of the view items that became instructions.
     pub system_items: Vec<usize>,
     /// The history.
     pub elements: Vec<Element>,
-    /// Whether the request defines tools; none when the session did not come in a request.
+    /// Whether the request defines tools; `None` if the session was not read from a request.
     pub tools: Option<bool>,
 }

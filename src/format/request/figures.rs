@@ -1,24 +1,24 @@
-//! What was used, in the figures that programs count it by: read from the words of any provider or program.
+//! Parses the token usage that providers and programs report, in any of their formats.
 
 use crate::model::json;
 
-/// Tokens; what was cached is beside the figure of the input.
+/// Token counts. Cached input is counted separately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// Sent, and neither read from a cache nor written to one.
+    /// Input tokens neither read from nor written to a cache.
     pub input: u64,
-    /// Given.
+    /// Output tokens.
     pub output: u64,
-    /// Of what was given, or beside it, as the provider counts: thought.
+    /// Reasoning tokens; providers differ in whether `output` includes them.
     pub reasoning: u64,
-    /// Sent, and read from a cache.
+    /// Input tokens read from a cache.
     pub read: u64,
-    /// Sent, and written to a cache.
+    /// Input tokens written to a cache.
     pub written: u64,
 }
 
 impl Figures {
-    /// The figures of a usage; none where it does not say what was sent.
+    /// Parses a usage object; `None` if it has no input tokens.
     pub fn of(usage: &[u8]) -> Option<Figures> {
         let number = |object: &[u8], names: &[&str]| -> Option<u64> {
             let mut values = names.iter().filter_map(|name| json::member(object, name));
@@ -85,7 +85,7 @@ impl Figures {
             .or(number(inner("completion_tokens_details"), &["reasoning_tokens"]))
             .or(number(inner("extra"), &["reasoning_tokens"]));
         Some(Figures {
-            // What is cached counts beside the input here.
+            // Here, cached tokens are not included in the input.
             input: input
                 .saturating_sub(within.unwrap_or(0))
                 .saturating_sub(written_within.unwrap_or(0)),
@@ -104,7 +104,7 @@ impl Figures {
         })
     }
 
-    /// All that was sent, cached or not.
+    /// All input tokens, cached or not.
     pub fn sent(&self) -> u64 {
         self.input.saturating_add(self.read).saturating_add(self.written)
     }

@@ -1,4 +1,5 @@
-//! What the interface of a provider defines. All else about requests is the same for each of them, here and in `check`.
+//! The trait that each provider's API implements. All other code for requests is common to the APIs, here and in
+//! `check`.
 
 use super::draft::Draft;
 use super::element::Request;
@@ -8,18 +9,18 @@ use crate::format::report::Report;
 use crate::model::session::Session;
 use crate::model::view::View;
 
-/// The interface of a provider.
+/// The API of a provider.
 pub trait Interface: Sync {
     /// The members of its requests and responses.
     fn shape(&self) -> &'static Shape;
 
-    /// Reads elements of one history.
+    /// A decoder for the elements of one history.
     fn decoder(&self) -> Box<dyn Decoder>;
 
-    /// Writes pieces as elements.
+    /// Encodes a history as elements.
     fn write(&self, pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request;
 
-    /// The view as it is, for an interface whose messages are those of the record stream.
+    /// The view without conversion, for an API whose messages are native.
     fn request(
         &self,
         _session: &Session,
@@ -30,61 +31,61 @@ pub trait Interface: Sync {
         None
     }
 
-    /// The message that the instructions next to a history read as.
+    /// Converts the instructions next to a history to a message.
     fn instructions(&self, raw: &[u8]) -> Draft;
 
-    /// What is wrong with an element that has the envelope of a message and a content that the interface does not have.
+    /// Describes the fault of an element that has the envelope of a message but content that the API does not have.
     fn fault(&self, element: &[u8]) -> Option<String>;
 
-    /// How many of these elements are read as one.
+    /// How many of these elements are decoded together.
     fn group(&self, _elements: &[&[u8]]) -> usize {
         1
     }
 
-    /// The role whose messages are joined, when messages of the record stream's role become such.
+    /// The role of joined messages, if messages of this native role are joined.
     fn joined_role(&self, _role: &str) -> Option<&'static str> {
         None
     }
 
-    /// Whether the ids of a message's calls are generated, because the interface does not require them.
+    /// Whether the ids of a message's calls are generated, because the API does not require any.
     fn generates_call_ids(&self, _said: &Said<'_>) -> bool {
         false
     }
 
-    /// Whether a history may have encrypted summaries as elements.
+    /// Whether a history may have encrypted summaries.
     fn has_compactions(&self) -> bool {
         false
     }
 }
 
-/// Reads the elements of a history one after another, and knows those before.
+/// Decodes the elements of a history in order, with the state of earlier ones.
 pub trait Decoder {
-    /// The native messages of elements that belong together, without notes on how they lie.
+    /// The native messages of elements that belong together, without annotations for their position.
     fn drafts(&mut self, elements: &[&[u8]]) -> Vec<Draft>;
 
-    /// The bodies of these messages as they are, for an interface whose messages are those of the record stream.
+    /// The element's messages unchanged, for an API whose messages are native.
     fn records(&mut self, _element: &[u8]) -> Option<Vec<Vec<u8>>> {
         None
     }
 }
 
-/// The members of the requests and responses of an interface.
+/// The members of the requests and responses of an API.
 pub struct Shape {
-    /// The member of a request that holds the history.
+    /// The request member with the history.
     pub list: &'static str,
-    /// Whether the member may be a text, which is the user's only message.
+    /// Whether that member may be a string, the only user message.
     pub text_list: bool,
-    /// The member that holds the instructions, by its names: the first is written.
+    /// Names of the member with the instructions; the first is written.
     pub instructions: &'static [&'static str],
-    /// What instructions begin with that are read as such.
+    /// Prefix of values that are read as instructions.
     pub instructions_begin: &'static [u8],
     /// Members of which an element has at least one.
     pub element: &'static [&'static str],
-    /// Members that make an object an element, although it has a member with the name of a list.
+    /// Members that identify an object as an element even if it has a member named like a list.
     pub no_body: &'static [&'static str],
-    /// What its responses hold, where that is not a message itself.
+    /// The structure of its responses, unless a response is itself a message.
     pub response: Option<ResponseShape>,
-    /// Whether a history is written as an array, unless it goes back to where it came from.
+    /// Whether a history is written as an array, unless it is written back to its source.
     pub array: bool,
 }
 
@@ -92,10 +93,10 @@ pub struct Shape {
 pub struct ResponseShape {
     /// The list of answers, or the answer as a list of elements.
     pub list: &'static str,
-    /// The member of an answer that is the element; none when the list is one answer.
+    /// The member of an answer that is the element; `None` if the list is one answer.
     pub element: Option<&'static str>,
-    /// A member that a response has, and an element with such a list does not.
+    /// A member that distinguishes a response from an element with such a list.
     pub requires: Option<&'static str>,
-    /// Members of a message, and the members of the response that they are read from.
+    /// Message members, and the response members that they are read from.
     pub answer: &'static [(&'static str, &'static str)],
 }

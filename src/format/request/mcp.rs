@@ -1,9 +1,10 @@
-//! Images as the Model Context Protocol has them, `{"type":"image","data","mimeType"}`, which programs took over.
+//! Images in the encoding of the Model Context Protocol, `{"type":"image","data","mimeType"}`, which several programs
+//! use.
 
 use super::media::{Bytes, Kind, Media};
 use crate::model::json::{self, ObjectBuilder};
 
-/// A part of the record stream as such an image; none of anything else.
+/// Converts a native part to such an image; `None` for any other part.
 pub fn image(part: &[u8]) -> Option<Vec<u8>> {
     let media = Media::of(part)?;
     match (&media.kind, &media.bytes) {
@@ -19,7 +20,7 @@ pub fn image(part: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// A block as a part of the record stream: such an image where nothing is lost by it, anything else as it is.
+/// Converts a block to a native part: an image if the conversion is lossless, otherwise unchanged.
 pub fn part(raw: &[u8]) -> Vec<u8> {
     let text = |name| json::member(raw, name).and_then(json::text);
     if json::member(raw, "type") != Some(b"\"image\"") {

@@ -1,42 +1,42 @@
-//! Images, audio and files in the spellings of the interfaces, and from one into another.
+//! Images, audio and files in the encodings of the APIs, and conversions between them.
 
 use super::piece::quoted;
 use crate::format::base64;
 use crate::model::json::{self, ObjectBuilder};
 use std::borrow::Cow;
 
-/// What an attachment is.
+/// The kind of an attachment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A picture.
+    /// An image.
     Image,
-    /// Sound.
+    /// Audio.
     Audio,
     /// Anything else.
     File,
 }
 
-/// Where its bytes are.
+/// The location of an attachment's data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bytes<'a> {
-    /// Here: media type, and base64.
+    /// Inline: media type and Base64 data.
     Here(Cow<'a, str>, Cow<'a, str>),
-    /// There: an address, and the media type where it is told.
+    /// A URL, and the media type if known.
     At(Cow<'a, str>, Option<Cow<'a, str>>),
-    /// At OpenAI, under this id.
+    /// Stored at OpenAI under this id.
     Kept(Cow<'a, str>),
 }
 
-/// An image, audio or a file in a part of any interface.
+/// An attachment in a part of any API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Media<'a> {
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
-    /// Where its bytes are.
+    /// The data.
     pub bytes: Bytes<'a>,
-    /// The file's name.
+    /// The file name.
     pub name: Option<Cow<'a, str>>,
-    /// How closely an image is looked at.
+    /// The resolution at which an image is processed.
     pub detail: Option<&'a [u8]>,
 }
 
@@ -53,7 +53,7 @@ fn sliced<'a>(text: &Cow<'a, str>, from: usize, to: usize) -> Cow<'a, str> {
     }
 }
 
-/// An address; a `data:` one in base64 has its bytes with it.
+/// Parses a URL; a Base64 `data:` URL contains the data.
 pub fn address(url: Cow<'_, str>) -> Bytes<'_> {
     let data = url
         .strip_prefix("data:")
@@ -66,7 +66,7 @@ pub fn address(url: Cow<'_, str>) -> Bytes<'_> {
     Bytes::Here(sliced(&url, "data:".len(), end), sliced(&url, start, url.len()))
 }
 
-/// What is of this media type.
+/// The kind for a media type.
 pub fn kind_of(mime: &str) -> Kind {
     match mime.split('/').next() {
         Some("image") => Kind::Image,
@@ -76,7 +76,7 @@ pub fn kind_of(mime: &str) -> Kind {
 }
 
 impl<'a> Media<'a> {
-    /// What a part holds; none when it is no attachment, or in no spelling that is known.
+    /// Decodes a part; `None` if it is not an attachment, or its encoding is unknown.
     pub fn of(part: &'a [u8]) -> Option<Media<'a>> {
         let inner = |name: &str| json::member(part, name);
         let mut media = Media {
@@ -121,7 +121,7 @@ impl<'a> Media<'a> {
                 media.bytes = match text(source, &["type"]).as_deref() {
                     Some("base64") => Bytes::Here(text(source, &["media_type"])?, text(source, &["data"])?),
                     Some("url") => Bytes::At(text(source, &["url"])?, None),
-                    // A file id is of no use to another provider than the one that gave it.
+                    // A file id is only valid at the provider that issued it.
                     _ => return None,
                 };
                 if kind == "image" {
@@ -146,7 +146,7 @@ impl<'a> Media<'a> {
         Some(media)
     }
 
-    /// The address, with the bytes in it where they are here; none where a provider keeps them.
+    /// The URL, a `data:` URL for inline data; `None` for data stored at a provider.
     pub fn url(&self) -> Option<String> {
         match &self.bytes {
             Bytes::Here(mime, data) => Some(format!("data:{mime};base64,{data}")),
@@ -155,7 +155,7 @@ impl<'a> Media<'a> {
         }
     }
 
-    /// As a part of a Chat message, and so of the record stream.
+    /// Encodes as a part of a Chat message, which is also the native encoding.
     pub fn chat(&self) -> Option<Vec<u8>> {
         let mut built = ObjectBuilder::default();
         match (self.kind, &self.bytes) {
@@ -192,7 +192,7 @@ impl<'a> Media<'a> {
         Some(built.finish())
     }
 
-    /// As a block of an Anthropic message.
+    /// Encodes as a block of an Anthropic message.
     pub fn anthropic(&self) -> Option<Vec<u8>> {
         let mut source = ObjectBuilder::default();
         match &self.bytes {
@@ -227,7 +227,7 @@ impl<'a> Media<'a> {
         Some(built.finish())
     }
 
-    /// As a part of a Gemini content.
+    /// Encodes as a part of a Gemini content.
     pub fn gemini(&self) -> Option<Vec<u8>> {
         let mut data = ObjectBuilder::default();
         let name = match &self.bytes {
@@ -251,7 +251,7 @@ impl<'a> Media<'a> {
         Some(built.finish())
     }
 
-    /// As a part of an item of Responses.
+    /// Encodes as a part of a Responses item.
     pub fn responses(&self) -> Option<Vec<u8>> {
         let mut built = ObjectBuilder::default();
         match (self.kind, &self.bytes) {
@@ -289,15 +289,14 @@ impl<'a> Media<'a> {
     }
 }
 
-/// The part of content that an attachment of this media type is, whose bytes are at hand; none where there is no such
-/// part.
+/// A content part for inline data of this media type; `None` if there is no such part.
 pub fn attached(mime: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     let data = base64::encode(bytes, &base64::Style::PLAIN);
     let data = String::from_utf8(data).ok()?;
     media(kind_of(mime), Bytes::Here(mime.into(), data.into())).chat()
 }
 
-/// The same of one that stands at an address.
+/// A content part for data at a URL.
 pub fn linked(mime: Option<&str>, url: &str) -> Option<Vec<u8>> {
     let kind = mime.map_or(Kind::Image, kind_of);
     media(kind, Bytes::At(url.into(), mime.map(Cow::from))).chat()

@@ -1,10 +1,10 @@
-//! What a provider would be sent: the view as the messages, items or turns of its interface, and back. Writers print
-//! it and checks look at it, so that both see the same.
+//! Converts a view to the messages, items or turns of a provider's API, and back. Writers print the result and checks
+//! inspect it, so that both see the same.
 //!
-//! What an interface spells otherwise than the record stream is noted in `metadata.<interface>` of a message: `members`,
-//! `part` and `calls` hold what has no place in the message, `blocks` an unusual order, `apart` marks a message that
-//! follows one of its role and is not joined with it. An element that cannot be made again from that is kept whole, as
-//! `raw`, on the first of its messages, and counts for as long as it still reads as what stands there.
+//! Data that the native format encodes differently is annotated in `metadata.<API>` of a message: `members`, `part` and
+//! `calls` hold data without a native member, `blocks` an unusual order, and `apart` marks a message that is not joined
+//! with the previous message of the same role. An element that cannot be restored from its annotations is kept as `raw`
+//! on the first of its messages, and is used as long as it still decodes to the current messages.
 
 pub mod api;
 mod back;
@@ -46,17 +46,17 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The view as the elements of an interface. What it cannot carry goes to the report.
+/// Converts the view to elements of an API. Losses go to the report.
 pub fn elements(api: Api, session: &Session, view: &View, report: &mut Report) -> Result<Request> {
     Ok(built(api, session, view, Purpose::Context, report))
 }
 
-/// The same for a purpose, which decides what counts as a loss.
+/// As [`elements`], for a purpose that decides what counts as a loss.
 fn built(api: Api, session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Request {
     built_of(api, came_from(api, session), session, view, purpose, report)
 }
 
-/// The same of a session of which it is known whether it stays in its `own` order.
+/// As [`built`], with `own` order: whether the session keeps its original order.
 pub(super) fn built_of(
     api: Api,
     own: bool,
@@ -112,11 +112,11 @@ pub(super) fn built_of(
     request
 }
 
-/// Puts elements that were kept whole in the place of their messages, where these still are what they read as; and
-/// instructions that were, apart.
+/// Replaces messages by their preserved elements if these still decode to the same messages; returns preserved
+/// instructions separately.
 fn kept(api: Api, mut pieces: Vec<Piece<'_>>) -> (Option<(usize, &[u8])>, Vec<Piece<'_>>) {
     let mut system = None;
-    // Each piece moves up to the place of those that others stand for: a second list would take as much again.
+    // Move pieces within the list; a second list would double the memory.
     let (mut next, mut done) = (0, 0);
     while let Some(piece) = pieces.get(next) {
         let (lead, at) = (next == 0, next);
@@ -164,7 +164,7 @@ fn is_system(said: &Said<'_>) -> bool {
     matches!(said.message.role(), Role::System | Role::Developer)
 }
 
-/// Whether a message still is what an element read as. Ids that were made for calls without are not compared.
+/// Whether a message still equals the decoded element, ignoring generated call ids.
 fn agrees(api: Api, made: &[u8], now: &Said<'_>) -> bool {
     let place = Place { line: 0, offset: 1 };
     let record = Record::parse(made, place);
@@ -189,16 +189,16 @@ fn functions<'m>(message: &Message<'m>) -> Vec<(Cow<'m, str>, Cow<'m, str>)> {
     calls.map(|call| (call.name, call.arguments)).collect()
 }
 
-/// Elements that are read as one, and the bodies of the native messages that they are.
+/// Elements that are decoded together, and their native messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// Which elements.
+    /// Range of the elements.
     pub elements: Range<usize>,
-    /// The bodies; none when the elements are no messages of the interface.
+    /// The messages; empty if the elements are not messages of the API.
     pub records: Vec<Vec<u8>>,
 }
 
-/// The bodies of the native messages that an element alone reads as.
+/// Decodes an element alone to native messages.
 pub fn records(api: Api, element: &[u8]) -> Vec<Vec<u8>> {
     read(api, &[element])
         .into_iter()
@@ -206,15 +206,15 @@ pub fn records(api: Api, element: &[u8]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Reads the elements of a history. They are JSON objects on one line each.
+/// Decodes the elements of a history. Each is a JSON object on one line.
 pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
     let mut units = Vec::new();
     let interface = api.interface();
     let mut decoder = interface.decoder();
     let mut at = 0;
-    // The role that a message would be joined to.
+    // The role that the next message would be joined to.
     let mut before = None;
-    // The ids of the messages so far.
+    // Ids of earlier messages.
     let mut ids: Vec<String> = Vec::new();
     let mut derive = Derive::default();
     while at < elements.len() {
@@ -245,7 +245,7 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
         {
             first.note("apart", Some(b"true".to_vec()));
         }
-        // Nothing is joined to an element that is kept whole.
+        // A preserved element is never joined with another.
         before = role(drafts.last()).filter(|_| exact);
         let records: Vec<Vec<u8>> = drafts.iter().map(|draft| draft.body(api)).collect();
         if interface.has_compactions() {
@@ -260,8 +260,8 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
     units
 }
 
-/// The native messages of elements that belong together, and whether these can be made again of them; else they are
-/// kept whole on the first.
+/// The native messages of elements that belong together, and whether encoding restores the elements; if not, they are
+/// preserved on the first message.
 pub(super) fn unit(api: Api, elements: &[&[u8]], decoder: &mut dyn Decoder) -> (Vec<Draft>, bool) {
     let mut drafts = decoder.drafts(elements);
     let exact = is_written_back(api, &drafts, elements);
@@ -271,7 +271,7 @@ pub(super) fn unit(api: Api, elements: &[&[u8]], decoder: &mut dyn Decoder) -> (
     (drafts, exact)
 }
 
-/// Whether the messages are written as the elements that they were read from.
+/// Whether the messages encode to the elements that they were decoded from.
 fn is_written_back(api: Api, drafts: &[Draft], elements: &[&[u8]]) -> bool {
     let request = written_back(api, drafts);
     request.system.is_none()
@@ -298,14 +298,14 @@ fn written_back(api: Api, drafts: &[Draft]) -> Request {
     api.interface().write(&pieces.collect::<Vec<_>>(), &mut writing)
 }
 
-/// The members beside the history, of the request that a session came in.
+/// The members next to the history of the session's original request.
 pub(in crate::format) fn members(session: &Session) -> Option<Vec<u8>> {
     let header = session.header();
     let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
     json::member(metadata, "request").map(<[u8]>::to_vec)
 }
 
-/// Whether a session was read from this interface's own form: then nothing in it is moved.
+/// Whether a session was read from a request of this API, so that its order is kept.
 pub(super) fn came_from(api: Api, session: &Session) -> bool {
     native::source_format(session).is_some_and(|format| format == api.name())
 }

@@ -1,4 +1,4 @@
-//! The order in which a history is sent: results stand right behind the message that owns their calls.
+//! Orders a history for a request: tool results directly follow the message with their calls.
 
 use crate::format::report::{Loss, Report};
 use crate::model::json;
@@ -7,31 +7,31 @@ use crate::model::session::Session;
 use crate::model::view::View;
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// The items of a view in the order in which they are sent.
+/// The items of a view in request order.
 #[derive(Debug, Default)]
 pub struct Order {
-    /// Indexes into the view's items.
+    /// Indexes of view items.
     pub items: Vec<usize>,
-    /// For a result: the item that calls, and which of its calls is meant.
+    /// For each result: the item with the call, and the index of the call.
     pub calls: HashMap<usize, (usize, usize)>,
 }
 
-/// The message that called last, and which of its calls may still be meant by results that name none.
+/// The latest message with calls, and its calls that results without an id may still answer.
 struct Last {
     caller: usize,
     all: VecDeque<usize>,
     by_name: HashMap<String, VecDeque<usize>>,
 }
 
-/// Puts results behind their calls, unless the history stays as it was `kept`. A result belongs to the nearest
-/// earlier call of its id that has none yet; without an id to the first such call of the message that called last, of its
-/// name where it has one. Halves without the other are told.
+/// Moves results after their calls, unless the history is `kept` in its order. A result belongs to the nearest earlier
+/// call with its id that has no result yet; without an id, to the first unanswered call of the latest message with
+/// calls, with the same name if it has one. Reports calls without results, and the reverse.
 pub fn order(session: &Session, view: &View, kept: bool, report: &mut Report) -> Order {
     let mut open: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
     let mut results: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut calls = HashMap::new();
     let mut answered: HashSet<(usize, usize)> = HashSet::new();
-    // The message that called last: for results that name no call.
+    // The latest message with calls, for results without an id.
     let mut last: Option<Last> = None;
     let mut unanswered = 0;
     for (index, item) in view.items.iter().enumerate() {
@@ -105,7 +105,7 @@ pub fn order(session: &Session, view: &View, kept: bool, report: &mut Report) ->
     for index in (0..view.items.len()).filter(|index| !calls.contains_key(index)) {
         items.push(index);
         let mut answers = results.remove(&index).unwrap_or_default();
-        // Where there are no ids, results are told apart by their place.
+        // Without ids, results are identified by their position.
         answers.sort_by_key(|answer| calls[answer].1);
         items.extend(answers);
     }

@@ -1,4 +1,4 @@
-//! What a writer is given: the messages of a view with what an interface has noted on them.
+//! The input of API writers: messages of a view with their annotations.
 
 use super::Api;
 use crate::error::Place;
@@ -10,22 +10,21 @@ use crate::model::record::Record;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// A piece of a history that is to be written. There is one for each message of a session: it is small, and what a message
-/// says is read when it is asked for.
+/// An entry of a history to write. There is one per message, so it is small; the message is parsed on demand.
 #[derive(Debug)]
 pub enum Piece<'a> {
-    /// A message: index of the view's item, and the line.
+    /// A message: index of the view item, and the line.
     Message(usize, &'a [u8]),
     /// The text of a summary.
     Summary(usize, Cow<'a, str>, Option<String>),
-    /// Elements that are written as they came in, and the items that they are.
+    /// Original elements that are written unchanged, and the view items that they represent.
     Kept(Vec<usize>, Vec<&'a [u8]>),
 }
 
-/// A message, and what was noted on it when it was read from the interface's own form.
+/// A message with its annotations for an API.
 #[derive(Clone, Copy, Debug)]
 pub struct Said<'a> {
-    /// Index of the view's item.
+    /// Index of the view item.
     pub item: usize,
     /// The line.
     pub body: &'a [u8],
@@ -36,7 +35,7 @@ pub struct Said<'a> {
 }
 
 impl<'a> Piece<'a> {
-    /// The message, with the notes of an interface.
+    /// The message with its annotations for an API.
     pub fn said(&self, api: Api) -> Option<Said<'a>> {
         let Piece::Message(item, body) = *self else {
             return None;
@@ -47,7 +46,7 @@ impl<'a> Piece<'a> {
 }
 
 impl<'a> Said<'a> {
-    /// A message with the notes of any format.
+    /// A message with its annotations for any format.
     pub fn of(item: usize, body: &'a [u8], message: Message<'a>, format: &str) -> Said<'a> {
         let note = message.metadata.and_then(|raw| json::member(raw, format));
         Said {
@@ -58,17 +57,17 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// What was noted under this name.
+    /// An annotation.
     pub fn noted(&self, name: &str) -> Option<&'a [u8]> {
         json::member(self.note?, name)
     }
 
-    /// Whether it begins an element of its own, although the one before is of the same role.
+    /// Whether it starts a new element even though the previous message has the same role.
     pub fn is_apart(&self) -> bool {
         self.noted("apart") == Some(b"true")
     }
 
-    /// What was noted for the calls, one by one; nothing when their number has changed.
+    /// The annotations of each call; empty if the number of calls has changed.
     pub fn call_notes(&self, calls: usize) -> Vec<&'a [u8]> {
         let notes = self
             .noted("calls")
@@ -81,8 +80,8 @@ impl<'a> Said<'a> {
         json::member(self.message.metadata?, name)
     }
 
-    /// The parts of the content; a string is none and is handed out by [`Said::string`]. Content that is neither text nor
-    /// a list is one part, of no known type: whoever writes it reports the loss.
+    /// The parts of the content. None for a string, which [`Said::string`] returns. Content that is neither a string
+    /// nor a list is one part of unknown type, which the writer reports as a loss.
     pub fn parts(&self) -> Vec<&'a [u8]> {
         match self.message.content {
             None | Some(b"null") => Vec::new(),
@@ -91,7 +90,7 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// The content's bytes when it is a string.
+    /// The content's bytes if it is a string.
     pub fn string(&self) -> Option<&'a [u8]> {
         self.message.content.filter(|raw| raw.starts_with(b"\""))
     }
@@ -104,7 +103,7 @@ impl<'a> Said<'a> {
             .unwrap_or_default()
     }
 
-    /// The calls' bytes.
+    /// The raw calls.
     pub fn calls(&self) -> Vec<&'a [u8]> {
         self.message
             .tool_calls
@@ -113,24 +112,24 @@ impl<'a> Said<'a> {
     }
 }
 
-/// How pieces are written, and what is told of it.
+/// Settings and report for writing a history.
 pub struct Writing<'w> {
-    /// The interface.
+    /// The API.
     pub api: Api,
-    /// What for.
+    /// The purpose of writing.
     pub purpose: Purpose,
-    /// Whether the session was read from the interface's own form.
+    /// Whether the session was read from a request of this API.
     pub own: bool,
-    /// Whether unsigned thoughts are kept of all messages.
+    /// Whether unsigned reasoning is kept in all messages.
     pub keeps_thoughts: bool,
-    /// For a result: the item that calls, and which of its calls is meant.
+    /// For each result: the item with the call, and the index of the call.
     pub calls: &'w HashMap<usize, (usize, usize)>,
-    /// What is lost.
+    /// Losses.
     pub report: &'w mut Report,
 }
 
 impl Writing<'_> {
-    /// Tells what an interface has no place for: books, and names of those who speak.
+    /// Reports data that no API represents: usage, times and names, for example.
     pub fn tell_books(&mut self, said: &Said<'_>) {
         use crate::model::message::Role;
         if said.message.name.is_some() && said.message.role() != Role::Tool {
@@ -157,7 +156,7 @@ impl Writing<'_> {
         let own = self.api.name();
         let free = |(name, value): (Cow<'_, str>, &[u8])| match name.as_ref() {
             "is_error" | "from" => false,
-            // What another interface had beside the message; how it lay there is of no interest here.
+            // Members of another API's message; annotations for their position are not a loss.
             name if Api::from_name(name).is_some() => {
                 let leftovers = ["members", "item", "part", "calls"];
                 name != own && leftovers.iter().any(|name| json::member(value, name).is_some())
@@ -168,7 +167,7 @@ impl Writing<'_> {
         self.report.lose(Loss::Metadata, u64::from(lost));
     }
 
-    /// Tells of reasoning that is left out.
+    /// Reports omitted reasoning.
     pub fn tell_reasoning(&mut self, part: &[u8]) {
         self.report.lose(Loss::Reasoning, 1);
         let signed = ["signature", "encrypted_content", "thoughtSignature", "data"];
@@ -177,13 +176,13 @@ impl Writing<'_> {
     }
 }
 
-/// Whether the notes of a format hold more of a message than its place in an element that was read completely.
+/// Whether the annotations of a format have more data than the position in an element that was decoded completely.
 pub fn holds_more(notes: &[u8]) -> bool {
     !notes.starts_with(b"{")
         || rest(notes, &["of"]).any(|(name, value)| name != "residue" || value != b"null")
 }
 
-/// The members of an object beside those of these names, in order.
+/// The members of an object except those with these names, in order.
 pub fn rest<'o>(
     object: &'o [u8],
     known: &[&str],
@@ -200,14 +199,14 @@ pub fn rest<'o>(
     found.into_iter()
 }
 
-/// Adds what [`rest`] gives to an object that is being made.
+/// Adds the members that [`rest`] returns to an object under construction.
 pub fn add_rest(built: &mut ObjectBuilder, object: &[u8], known: &[&str]) {
     for (name, value) in rest(object, known) {
         built.raw(&name, value);
     }
 }
 
-/// An object of what [`rest`] gives; none when that is nothing.
+/// An object of the members that [`rest`] returns; `None` if there are none.
 pub fn rest_object(object: &[u8], known: &[&str]) -> Option<Vec<u8>> {
     let mut built = ObjectBuilder::default();
     for (name, value) in rest(object, known) {
@@ -216,7 +215,7 @@ pub fn rest_object(object: &[u8], known: &[&str]) -> Option<Vec<u8>> {
     (!built.is_empty()).then(|| built.finish())
 }
 
-/// An array of these values.
+/// An array of raw values.
 pub fn array<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Vec<u8> {
     let mut out = vec![b'['];
     for value in values {
@@ -229,15 +228,15 @@ pub fn array<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Vec<u8> {
     out
 }
 
-/// The text as JSON.
+/// The text as a JSON string.
 pub fn quoted(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 2);
     json::push_text(&mut out, text);
     out
 }
 
-/// The arguments of a call as the object that some interfaces want: the text as it is when it is one. The second value
-/// tells whether it had to be wrapped.
+/// The arguments of a call as an object, which some APIs require: unchanged if they already are one. The second value
+/// is whether they had to be wrapped.
 pub fn object_arguments(arguments: Option<&[u8]>) -> (Vec<u8>, bool) {
     let Some(raw) = arguments else {
         return (b"{}".to_vec(), false);
@@ -254,7 +253,7 @@ pub fn object_arguments(arguments: Option<&[u8]>) -> (Vec<u8>, bool) {
         return (b"{}".to_vec(), false);
     }
     if bytes.starts_with(b"{") && json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len()) {
-        // On one line: outside of strings white space says nothing.
+        // On one line, because white space outside of strings is insignificant.
         return (json::compact(bytes).0, false);
     }
     (wrapped("input", raw), true)

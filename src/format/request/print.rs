@@ -1,4 +1,4 @@
-//! A history as a document: the body of a request, or the array that it came in.
+//! Prints a history as a document: a request body, or the original array.
 
 use super::{Api, Request, built, came_from, members};
 use crate::error::Result;
@@ -10,8 +10,8 @@ use crate::model::view::View;
 use std::borrow::Cow;
 use std::io::Write;
 
-/// Writes one session's view, an element a line. What goes back to where it came from has the shape that it had there;
-/// for a model there is always the body of a request.
+/// Writes one session's view, one element per line. A history that is written back keeps its original form; one for a
+/// model is always a request body.
 pub fn write(
     api: Api,
     session: &Session,
@@ -43,7 +43,7 @@ pub fn write(
         written(out.write_all(if nth == 0 { b"\n" } else { b",\n" }))?;
         written(out.write_all(&element.raw))?;
     }
-    // Nothing between the brackets: they stand on one line.
+    // An empty list is on one line.
     let close = if request.elements.is_empty() {
         &close[1..]
     } else {
@@ -52,7 +52,7 @@ pub fn write(
     written(out.write_all(close))
 }
 
-/// The body of a request whose input was text, and is nothing else yet.
+/// A request body whose input is a string and still has no other content.
 fn alone(api: Api, session: &Session, request: &Request) -> Option<Vec<u8>> {
     let shape = api.interface().shape();
     let [element] = request.elements.as_slice() else {
@@ -75,7 +75,7 @@ fn alone(api: Api, session: &Session, request: &Request) -> Option<Vec<u8>> {
     json::with_members(&members(session)?, &changes).ok()
 }
 
-/// What a history was instead of a list, when it goes back to where it came from: `text`, or `lines`.
+/// The original form of a history that was not a list, for writing back: `text` or `lines`.
 fn input(api: Api, session: &Session, purpose: Purpose) -> Option<String> {
     let back = match api.interface().shape().array {
         true => purpose == Purpose::Return,
@@ -91,7 +91,7 @@ fn input(api: Api, session: &Session, purpose: Purpose) -> Option<String> {
         .map(Cow::into_owned)
 }
 
-/// What stands before and behind the elements.
+/// The text before and after the elements.
 fn frame(api: Api, session: &Session, purpose: Purpose, request: &Request) -> (Vec<u8>, &'static [u8]) {
     let own = came_from(api, session) && purpose != Purpose::Context;
     let shape = api.interface().shape();
@@ -105,7 +105,7 @@ fn frame(api: Api, session: &Session, purpose: Purpose, request: &Request) -> (V
     }
     let members = members.unwrap_or_else(|| b"{}".to_vec());
     let mut changes: Vec<(&str, Option<&[u8]>)> = Vec::new();
-    // By the name that the request had for them.
+    // Use the request's own name for the member.
     let there = |name: &&&str| json::member(&members, name).is_some();
     let others = shape.instructions.iter().skip(1).find(there);
     if let Some(name) = others.or(shape.instructions.first()) {

@@ -1,9 +1,9 @@
-//! The instructions next to a history in a request, as a message.
+//! Converts the instructions next to a history to a message.
 
 use super::{Api, written_back};
 use crate::model::json;
 
-/// The body of the native message that the instructions next to a history read as.
+/// The native message for the instructions next to a history.
 pub fn system_record(api: Api, raw: &[u8]) -> Vec<u8> {
     let mut draft = api.interface().instructions(raw);
     let back = written_back(api, std::slice::from_ref(&draft));

@@ -1,25 +1,25 @@
-//! Turns that are put together from messages, for the interfaces that want those of one role as one.
+//! Joins messages of the same role into turns, for APIs that require alternating roles.
 
 use super::Element;
 
-/// A turn that is being made.
+/// A turn under construction.
 #[derive(Debug, Default)]
 pub struct Turn {
-    /// The role as the interface spells it.
+    /// The role in the API.
     pub role: &'static str,
-    /// Results, which stand ahead of everything else.
+    /// Tool results, which precede all other parts.
     pub results: Vec<Vec<u8>>,
-    /// The other parts, as the interface spells them.
+    /// The other parts, encoded for the API.
     pub parts: Vec<Vec<u8>>,
-    /// Text that is the whole of it so far: a string's JSON.
+    /// The content as a JSON string, as long as there is only one text.
     pub text: Option<Vec<u8>>,
-    /// Members beside role and content, of the element that it came in.
+    /// Members other than role and content of the source element.
     pub members: Option<Vec<u8>>,
-    /// The items.
+    /// Indexes of the view items.
     pub items: Vec<usize>,
 }
 
-/// Turns, of which the last is open.
+/// A list of turns, the last of which is open.
 #[derive(Debug)]
 pub struct Turns {
     done: Vec<Element>,
@@ -28,7 +28,7 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// No turn yet; `close` makes a turn's JSON, and none of one that says nothing.
+    /// An empty list; `close` encodes a turn, or returns `None` if it has no content.
     pub fn new(close: fn(&Turn) -> Option<Vec<u8>>) -> Turns {
         Turns {
             done: Vec::new(),
@@ -37,7 +37,7 @@ impl Turns {
         }
     }
 
-    /// The turn that an item goes to: the open one when it is of that role.
+    /// The turn for an item: the open one if it has this role and `apart` is not set.
     pub fn turn(&mut self, role: &'static str, item: usize, apart: bool) -> &mut Turn {
         if apart || self.open.as_ref().is_some_and(|open| open.role != role) {
             self.end();
@@ -50,7 +50,7 @@ impl Turns {
         turn
     }
 
-    /// Adds elements as they are; nothing is added to them.
+    /// Appends preserved elements, to which nothing is joined.
     pub fn keep(&mut self, items: &[usize], elements: &[&[u8]]) {
         self.end();
         self.done.extend(elements.iter().map(|element| Element {
@@ -70,7 +70,7 @@ impl Turns {
         }
     }
 
-    /// The elements.
+    /// The encoded elements.
     pub fn finish(mut self) -> Vec<Element> {
         self.end();
         self.done

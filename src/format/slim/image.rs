@@ -1,20 +1,21 @@
-//! Images in the messages of a line, as the formats have them: each becomes a text that names a file.
+//! Extracts images from the messages of a line, in the encodings of all formats, and replaces each by a text with a
+//! file name.
 
 use crate::error::Result;
 use crate::format::base64;
 use crate::model::json::{self, Dialect, Elements, Fault, Members, ObjectBuilder};
 use crate::model::key;
 
-/// The name in the table of kinds.
+/// Name in the table of kinds.
 pub const NAME: &str = "image";
 
-/// What is given up without them.
+/// What is lost without them.
 pub const LOSS: &str = "images; files keep them";
 
-/// Smaller images are kept, in bytes.
+/// Minimum size of images to extract, in bytes.
 const LEAST: usize = 4096;
 
-/// Members whose values are no content: arguments of calls, and what only a screen shows.
+/// Members that are not content: arguments of calls, and data for a user interface.
 const PASSED: [&[u8]; 4] = [b"input", b"args", b"arguments", b"toolUseResult"];
 
 /// An image.
@@ -27,7 +28,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// The name of its file: the SHA-256 of its bytes, and the ending of its type.
+    /// The name of its file: the SHA-256 of its bytes, and the extension of its type.
     pub fn file_name(&self) -> String {
         let ending = match self.media_type.as_str() {
             "image/png" => "png",
@@ -40,22 +41,22 @@ impl Image {
         format!("{}.{ending}", key::sha256(&self.bytes))
     }
 
-    /// The text in its place.
+    /// The replacement text.
     fn text(&self) -> String {
         let (name, bytes) = (self.file_name(), self.bytes.len());
         format!("[image: {name}, {}, {bytes} bytes]", self.media_type)
     }
 }
 
-/// Keeps an image before it is removed.
+/// Stores an image before it is removed.
 pub type Keep<'k> = &'k mut dyn FnMut(&Image) -> Result<()>;
 
-/// The line without its images, which `keep` gets; none if it has none.
+/// The line without its images, which are passed to `keep`; `None` if it has none.
 ///
 /// # Errors
 /// Those of `keep`.
 pub fn without(line: &[u8], keep: Keep<'_>) -> Result<Option<Vec<u8>>> {
-    // Most lines are too short, or have no data.
+    // Most lines are too short, or contain no data.
     if line.len() < LEAST || !has_hint(line) {
         return Ok(None);
     }
@@ -86,7 +87,7 @@ fn has_hint(line: &[u8]) -> bool {
     has(b"base64") || has(b"inlineData") || has(b"mimeType")
 }
 
-/// How the text of an interface is written.
+/// The encoding of text in an API.
 #[derive(Clone, Copy)]
 enum Shape {
     /// `{"type": NAME, "text": ...}`.
@@ -106,7 +107,7 @@ impl Shape {
     }
 }
 
-/// An image with its place in the line.
+/// An image with its position in the line.
 struct Found {
     start: usize,
     end: usize,
@@ -114,7 +115,7 @@ struct Found {
     shape: Shape,
 }
 
-/// Finds the images among the elements of the arrays in a value.
+/// Finds the images among the array elements in a value.
 fn find(line: &[u8], value: &[u8], found: &mut Vec<Found>) -> std::result::Result<(), Fault> {
     match value.first() {
         Some(b'{') => {
@@ -147,7 +148,7 @@ fn find(line: &[u8], value: &[u8], found: &mut Vec<Found>) -> std::result::Resul
     Ok(())
 }
 
-/// The image that an element is: a block of Anthropic, an item of OpenAI, a part of Gemini, a block of pi.
+/// Decodes an element that is an image: a block of Anthropic or pi, an item of OpenAI, a part of Gemini.
 fn image(element: &[u8]) -> Option<(Image, Shape)> {
     if element.first() != Some(&b'{') || element.len() < LEAST {
         return None;
@@ -179,7 +180,7 @@ fn decoded(media_type: &[u8], data: &[u8]) -> Option<Image> {
 }
 
 impl Image {
-    /// An image of a type from its data in Base64; none if it is small, or something else.
+    /// An image from Base64 data; `None` if it is small or invalid.
     fn of(media_type: &str, data: &str) -> Option<Image> {
         let (_, bytes) = base64::decode(data.as_bytes())?;
         (media_type.starts_with("image/") && bytes.len() >= LEAST).then(|| Image {

@@ -1,4 +1,4 @@
-//! Sessions without what resuming does not need, line by line: a file of any size in little memory.
+//! Removes data from session files that a program does not need to resume them, line by line and with little memory.
 
 pub mod image;
 pub mod part;
@@ -14,15 +14,15 @@ use part::{Left, Slimmer};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 
-/// The parts of a format that can be removed; none if it is not slimmed.
+/// The removable parts of a format; `None` if the format is not supported.
 pub fn parts(format: Format) -> Option<&'static [Part]> {
     format.form().slims.map(|slims| slims.parts)
 }
 
-/// The parts that are removed: by default the usual ones, with `only` these alone, in any case without those to keep.
+/// The parts to remove: by default the usual ones, or only those in `only`, always without those in `keep`.
 ///
 /// # Errors
-/// [`Kind::Usage`] for a format that is not slimmed, and for an unknown part.
+/// [`Kind::Usage`] for an unsupported format or an unknown part.
 pub fn chosen(format: Format, only: &[String], keep: &[String]) -> Result<Chosen> {
     let Some(parts) = parts(format) else {
         let error = Error::new(Kind::Usage, format!("cannot slim {} files", format.name()));
@@ -62,20 +62,20 @@ fn names<'n>(names: impl Iterator<Item = &'n str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// How much a kind of record takes.
+/// The size of a kind of record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
-    /// Lines that have it.
+    /// Number of lines with it.
     pub lines: u64,
-    /// Bytes of them.
+    /// Their size in bytes.
     pub bytes: u64,
-    /// Bytes that are left.
+    /// Remaining bytes.
     pub left: u64,
-    /// What removing it costs; none for records that are kept.
+    /// The effect of removing it; `None` for records that are kept.
     pub loss: Option<&'static str>,
 }
 
-/// The bytes of a file by kind of record, parts of records apart.
+/// The size of a file by kind of record; parts of records are counted separately.
 #[derive(Clone, Debug, Default)]
 pub struct Shares(pub BTreeMap<String, Share>);
 
@@ -91,7 +91,7 @@ impl Shares {
         share
     }
 
-    /// Adds those of another file.
+    /// Adds the counts of another file.
     pub fn join(&mut self, other: &Shares) {
         for (kind, share) in &other.0 {
             let own = self.0.entry(kind.clone()).or_default();
@@ -102,7 +102,7 @@ impl Shares {
         }
     }
 
-    /// Bytes of the file, and bytes that are left.
+    /// Bytes of the file, and remaining bytes.
     pub fn total(&self) -> (u64, u64) {
         let all = self.0.values();
         all.fold((0, 0), |(bytes, left), share| {
@@ -111,7 +111,7 @@ impl Shares {
     }
 }
 
-/// A file on its way to a smaller one: read once, to be read again.
+/// A file to be slimmed: read once for analysis and again for writing.
 pub struct Slim {
     parts: &'static [Part],
     slimmer: Box<dyn Slimmer>,
@@ -121,7 +121,7 @@ impl Slim {
     /// Reads a file of which these parts are to be removed.
     ///
     /// # Errors
-    /// [`Kind::Usage`] for a format that is not slimmed; what reading fails with.
+    /// [`Kind::Usage`] for an unsupported format; read errors.
     pub fn read(format: Format, chosen: Chosen, input: impl Read) -> Result<Slim> {
         let Some(slims) = format.form().slims else {
             return Err(Error::new(
@@ -142,7 +142,8 @@ impl Slim {
         })
     }
 
-    /// Writes the slimmed file, from the same input read again. With `keep`, without images, each of which that gets before.
+    /// Writes the slimmed file from the same input, read a second time. With `keep`, also removes images, after passing
+    /// each to `keep`.
     pub fn write(
         &mut self,
         input: impl Read,
@@ -160,7 +161,7 @@ impl Slim {
                 (Some(keep), Left::Same) => image::without(body, keep)?,
                 (Some(keep), Left::Other(line)) => image::without(line, keep)?,
             };
-            // Bytes of images count apart from their record.
+            // Count the bytes of images separately from their record.
             let mut bytes = full.len();
             if let Some(line) = without {
                 let before = match &slimmed.left {
@@ -194,7 +195,7 @@ impl Slim {
                 shares.add(&slimmed.record, bytes, left);
                 continue;
             };
-            // The rest of a line counts with its record.
+            // The rest of a line counts as its record.
             let removed = match slimmed.record == part || left == 0 {
                 true => shares.add(part, bytes, left),
                 false => {

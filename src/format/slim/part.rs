@@ -4,23 +4,23 @@ use crate::model::json::Fault;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 
-/// How the files of a format are slimmed.
+/// How files of a format are slimmed.
 #[derive(Clone, Copy)]
 pub struct Slimming {
-    /// What can be removed, in the order of the manual.
+    /// The removable parts, in the order of the manual.
     pub parts: &'static [Part],
-    /// Begins to read a file of which these parts are to be removed.
+    /// Starts to read a file of which these parts are to be removed.
     pub open: fn(Chosen) -> Box<dyn Slimmer>,
 }
 
 /// A kind of record, or a member of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The name on the command line and in reports.
+    /// Name on the command line and in reports.
     pub name: &'static str,
-    /// What is given up without it.
+    /// What is lost without it.
     pub loss: &'static str,
-    /// Whether it is removed without being named.
+    /// Whether it is removed by default.
     pub is_usual: bool,
 }
 
@@ -34,7 +34,7 @@ impl Part {
         }
     }
 
-    /// A part that is removed only when it is named.
+    /// A part that is removed on request only.
     pub const fn named(name: &'static str, loss: &'static str) -> Part {
         Part {
             is_usual: false,
@@ -43,7 +43,7 @@ impl Part {
     }
 }
 
-/// The names of the parts that are to be removed.
+/// The names of the parts to remove.
 #[derive(Clone, Debug, Default)]
 pub struct Chosen(pub Vec<&'static str>);
 
@@ -53,36 +53,36 @@ impl Chosen {
         self.0.contains(&name)
     }
 
-    /// The part of this name, if it is to be removed.
+    /// The part with this name, if it is to be removed.
     pub fn part(&self, name: &str) -> Option<&'static str> {
         self.0.iter().find(|known| **known == name).copied()
     }
 }
 
-/// The outcome for a line.
+/// The result for a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slimmed<'l> {
-    /// The kind of the record.
+    /// The kind of record.
     pub record: Cow<'l, str>,
-    /// The part that is removed.
+    /// The removed part.
     pub part: Option<&'static str>,
-    /// The line without it.
+    /// The remaining line.
     pub left: Left,
 }
 
-/// The rest of a line.
+/// The remainder of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// All of it, byte for byte.
+    /// All of it, unchanged.
     Same,
-    /// Another line.
+    /// A changed line.
     Other(Vec<u8>),
     /// Nothing.
     Nothing,
 }
 
 impl<'l> Slimmed<'l> {
-    /// A line that is kept as it is.
+    /// A line that is kept unchanged.
     pub fn same(record: impl Into<Cow<'l, str>>) -> Slimmed<'l> {
         Slimmed {
             record: record.into(),
@@ -117,20 +117,20 @@ impl<'l> Slimmed<'l> {
     }
 }
 
-/// Removes parts of a file, which it reads twice: lines depend on what follows them. Lines have no byte order mark and
-/// no ending; their numbers are the same both times.
+/// Removes parts of a file, which is read twice, because the result for a line depends on later ones. Lines have no
+/// byte order mark and no line ending; line numbers are the same both times.
 pub trait Slimmer {
-    /// Reads a line for the first time.
+    /// Analyzes a line in the first pass.
     fn look(&mut self, number: u64, line: &[u8]);
 
-    /// After the last line.
+    /// Called after the last line of the first pass.
     fn settle(&mut self) {}
 
-    /// The line without its removed parts.
+    /// The line without its removed parts, in the second pass.
     fn slim<'l>(&mut self, number: u64, line: &'l [u8]) -> Slimmed<'l>;
 }
 
-/// The digest by which copies of texts and lines are recognized.
+/// A digest that identifies copies of texts and lines.
 pub fn digest(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }

@@ -1,4 +1,4 @@
-//! What the tests of several formats do to sessions.
+//! Test helpers for sessions of any format.
 
 use crate::error::Place;
 use crate::filter::truncate::{self, Cut};
@@ -10,7 +10,7 @@ use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::View;
 
-/// The lines of a session read anew, as if they had been a file.
+/// The session parsed again from its lines.
 pub fn through_lines(session: &Session) -> Session {
     let mut again = Session::default();
     let mut offset = 0;
@@ -26,7 +26,7 @@ pub fn through_lines(session: &Session) -> Session {
     again
 }
 
-/// The session with a cut that keeps its last messages; none when there is nothing to cut.
+/// The session with a cut that keeps its last messages; `None` if nothing can be cut.
 pub fn cut(session: &Session, keep: usize) -> Option<Session> {
     let stamp = |_: &str| {
         Ok(Stamp {
@@ -40,14 +40,14 @@ pub fn cut(session: &Session, keep: usize) -> Option<Session> {
     }
 }
 
-/// The session with these lines more.
+/// The session with these lines appended.
 pub fn with<L: AsRef<[u8]>>(session: &Session, lines: &[L]) -> Session {
     let mut session = session.clone();
     lines.iter().for_each(|line| session.push_new(line.as_ref()));
     session
 }
 
-/// A session as a writer makes it, of its records alone, and what is told.
+/// Writes a session from its records alone; returns the bytes and the report.
 pub fn written(write: Save, session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let view = View::replay(session);
@@ -55,7 +55,7 @@ pub fn written(write: Save, session: &Session, purpose: Purpose) -> (Vec<u8>, Re
     (out, report)
 }
 
-/// Sessions as the input that they came from, one by one.
+/// Writes sessions back to their input, one by one.
 pub fn returned(back: Back, sessions: &[Session], changed: bool) -> crate::error::Result<Vec<u8>> {
     let mut out = Vec::new();
     for session in sessions {

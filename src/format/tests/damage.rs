@@ -1,4 +1,4 @@
-//! Damage in every format that is read: it is told, nothing panics, and what is whole is still there.
+//! Damaged inputs of every format: readers report the damage, do not panic, and keep the undamaged messages.
 
 use super::{RICH, session};
 use crate::error::Kind;
@@ -9,7 +9,7 @@ use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 use crate::model::view::View;
 
-/// A talk whose every message has a word of its own.
+/// A session whose messages each contain a unique word.
 const TALK: &str = r#"{"type":"session","version":1,"id":"talk","created_at":"2026-01-02T03:04:00Z"}
 {"role":"system","content":"alpha","id":"m0","timestamp":"2026-01-02T03:04:00Z"}
 {"role":"user","content":"bravo","id":"m1","timestamp":"2026-01-02T03:04:01Z"}
@@ -20,12 +20,12 @@ const TALK: &str = r#"{"type":"session","version":1,"id":"talk","created_at":"20
 {"role":"assistant","content":"hotel","id":"m6","timestamp":"2026-01-02T03:04:06Z"}
 "#;
 
-/// The words of it.
+/// These words.
 const WORDS: [&str; 8] = [
     "alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel",
 ];
 
-/// Inputs of the formats that are not written.
+/// Inputs for formats that cannot be written.
 const SAMPLES: &[(&str, &str)] = &[
     (
         "chatgpt-export",
@@ -59,7 +59,7 @@ const SAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// An input of each format that is read.
+/// An input for each format that is read.
 fn samples() -> Vec<(Format, Vec<u8>)> {
     let talk = session(TALK);
     let view = View::replay(&talk);
@@ -85,7 +85,7 @@ fn samples() -> Vec<(Format, Vec<u8>)> {
     samples
 }
 
-/// What became of bytes, of a file of lines or of a document: their sessions and whether damage was told; or the error.
+/// Reads bytes, as lines or as a document: the sessions and whether damage was reported, or the error.
 fn read(format: Format, bytes: &[u8], lines: bool) -> Result<(Vec<Session>, bool), String> {
     detect::detect(&bytes[..bytes.len().min(detect::HEAD)], true, Hints::default());
     let mut report = Report::default();
@@ -117,7 +117,7 @@ fn is_whole(text: &[u8]) -> bool {
     json::value_end(text, end, Dialect::Python).is_ok_and(|end| json::skip_space(text, end) == text.len())
 }
 
-/// Whether it is a file of lines, each of them a value.
+/// Whether each line of the file is a value.
 fn has_lines(bytes: &[u8]) -> bool {
     let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     lines.clone().count() > 2 && lines.all(is_whole)
@@ -130,7 +130,7 @@ fn every_sample_is_read_as_what_it_is() {
         let text: String = sessions.iter().map(Session::text).collect();
         assert!(!damaged, "{}", format.name());
         let missing: Vec<_> = WORDS.iter().filter(|word| !text.contains(*word)).collect();
-        // What an interface has no place for was lost in writing.
+        // Data that an API cannot represent was lost in writing.
         let spare = String::from_utf8_lossy(&bytes).into_owned();
         let lost: Vec<_> = missing
             .into_iter()
@@ -218,7 +218,8 @@ fn two_formats_in_one_input_never_panic() {
     assert_eq!(pairs, samples.len() * samples.len());
 }
 
-/// Whatever is said in a rich session, in every format that takes it: read again without a panic, at each cut.
+/// A session with all kinds of data, in every format that can be written, must be readable without a panic when
+/// truncated anywhere.
 #[test]
 fn a_rich_session_cut_anywhere_never_panics() {
     let rich = session(RICH);
@@ -241,7 +242,7 @@ fn every_line_ends_with_a_newline() {
         b"a\xff",
         b"{\"type\":\"session\",\"id\":\"s\"}\n{\"half",
     ];
-    // A stream of records keeps the bytes that it has.
+    // A record stream keeps its bytes.
     let documents = Format::ALL
         .into_iter()
         .filter(|format| !matches!(format, Format::Native | Format::Jsonl));

@@ -1,4 +1,4 @@
-//! Laws of every format that is written back into its own files, on the public files of each.
+//! Invariants of every format whose files are changed in place, tested on its public sample files.
 
 use super::bed::{cut, through_lines};
 use super::truth;
@@ -11,13 +11,13 @@ use crate::model::view::{Item, View};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Formats and the names of files that are compared by their view after the record stream: what is written of a session
-/// is not line by line what was read.
+/// Formats and file name prefixes that are compared by their view after a conversion to the record stream, because they
+/// are not restored line by line.
 const BY_VIEW: [(Format, &str); 5] = [
     (Format::Aichat, ""),
-    // Cline lists the messages that it omits in another file.
+    // Cline lists omitted messages in another file.
     (Format::ClineRoo, "cline-range"),
-    // The operations of a log are written as the messages that are left.
+    // The operations of a log are written as the remaining messages.
     (Format::GeminiCli, ""),
     // The lines of a step are written together.
     (Format::Kimi, ""),
@@ -25,7 +25,7 @@ const BY_VIEW: [(Format, &str); 5] = [
     (Format::QwenCode, "000000000005"),
 ];
 
-/// Formats that are changed in place without the kit. Interfaces are, too.
+/// Formats that are changed in place without the kit, besides the APIs.
 const NOT_ON_KIT: [Format; 4] = [
     Format::Aichat,
     Format::ClaudeCode,
@@ -33,7 +33,7 @@ const NOT_ON_KIT: [Format; 4] = [
     Format::Sharegpt,
 ];
 
-/// A file, and the sessions in it.
+/// A file and its sessions.
 pub struct Opened {
     format: Format,
     path: PathBuf,
@@ -42,16 +42,16 @@ pub struct Opened {
     pub sessions: Vec<Session>,
     /// Bytes after the last session.
     tail: Vec<u8>,
-    /// What is wrong with it.
+    /// Problems in the file.
     pub report: Report,
 }
 
-/// A small file of these bytes.
+/// A small file with these bytes.
 pub fn opened(format: Format, bytes: impl AsRef<[u8]>) -> Opened {
     open(format, PathBuf::from("some.json"), bytes.as_ref().to_vec()).unwrap()
 }
 
-/// Holds a small file to all laws.
+/// Tests all invariants on a small file.
 pub fn hold(format: Format, bytes: impl AsRef<[u8]>) {
     let file = opened(format, bytes);
     let mut wrong = untouched(&file);
@@ -62,7 +62,7 @@ pub fn hold(format: Format, bytes: impl AsRef<[u8]>) {
             .flat_map(|keep| cut_to(&file, *keep).unwrap_or(None)),
     );
     wrong.extend((1..10).flat_map(|tenth| early(format, &file.path, &file.bytes, tenth)));
-    // A byte that is another one.
+    // Change one byte.
     for tenth in 0..10 {
         let at = file.bytes.len() * tenth / 10;
         let mut damaged = file.bytes.clone();
@@ -117,7 +117,7 @@ fn open(format: Format, path: PathBuf, bytes: Vec<u8>) -> Result<Opened> {
     })
 }
 
-/// All files of all formats that are changed in place, each with its bytes.
+/// All files of all formats that are changed in place, with their bytes.
 fn files() -> Vec<(Format, PathBuf, Vec<u8>)> {
     let is_held = |format: &Format| {
         let form = format.form();
@@ -151,7 +151,7 @@ impl Opened {
         )
     }
 
-    /// The file with these sessions in it, all of them changed or only the first.
+    /// The file written with these sessions; `changed` selects the changed ones.
     fn written(&self, sessions: &[Session], changed: impl Fn(usize) -> bool) -> Result<Vec<u8>> {
         let views: Vec<View> = sessions.iter().map(View::replay).collect();
         let returned: Vec<Returned<'_>> = sessions
@@ -189,7 +189,7 @@ impl Opened {
     }
 }
 
-/// What a model would receive of a session, without ids and without the text of summaries.
+/// The content that a model would receive of a session, without ids and summary texts.
 fn shown(session: &Session) -> Vec<String> {
     let view = View::replay(session);
     assert!(view.dangling.is_empty(), "{:?}", view.dangling);
@@ -235,7 +235,7 @@ fn same(one: &[u8], other: &[u8]) -> bool {
     by_line || json::same(one.trim_ascii(), other.trim_ascii())
 }
 
-/// The name of a member that a record has twice.
+/// The name of a repeated member in a record.
 fn repeated(body: &[u8]) -> Option<String> {
     let mut names: Vec<_> = json::members(body, json::Dialect::Strict)?
         .into_iter()
@@ -246,7 +246,7 @@ fn repeated(body: &[u8]) -> Option<String> {
     Some(pair[0].to_string())
 }
 
-/// An untouched file has the bytes that it had.
+/// An untouched file keeps its bytes.
 fn untouched(file: &Opened) -> Vec<String> {
     let wrong = |changed: bool| match file.written(&file.sessions, |_| changed) {
         Ok(after) if after == file.bytes => None,
@@ -294,7 +294,7 @@ fn restored(file: &Opened) -> Vec<String> {
     } else if !same(&after, &file.bytes) {
         wrong.push(format!("{}: other JSON", file.name()));
     }
-    // Residues restore all elements of formats on the kit.
+    // For formats of the kit, residues restore all elements.
     let is_whole = |index: usize| {
         let note = json::member(session.record(index).body, "metadata");
         let note = note.and_then(|note| json::member(note, file.format.name()));
@@ -306,8 +306,8 @@ fn restored(file: &Opened) -> Vec<String> {
     wrong
 }
 
-/// A cut to the last messages gives the view that it planned. None if there is nothing to cut; an error if the format
-/// refuses the cut.
+/// A cut to the last messages yields the planned view. `None` if there is nothing to cut; an error if the format
+/// rejects the cut.
 fn cut_to(file: &Opened, keep: usize) -> std::result::Result<Option<String>, ()> {
     let Some(changed) = file.sessions.first().and_then(|session| cut(session, keep)) else {
         return Err(());
@@ -324,7 +324,7 @@ fn cut_to(file: &Opened, keep: usize) -> std::result::Result<Option<String>, ()>
     Ok(
         match again.map(|again| again.sessions.first().map(shown).unwrap_or_default()) {
             Ok(view) if view == wanted => None,
-            // Nothing is left that could be read.
+            // Nothing readable is left.
             Err(error) if wanted.is_empty() && error.kind == Kind::Data => None,
             view => Some(format!(
                 "{}, last {keep}: {view:?} and not {wanted:?}",
@@ -334,7 +334,7 @@ fn cut_to(file: &Opened, keep: usize) -> std::result::Result<Option<String>, ()>
     )
 }
 
-/// A file that ends early is read with its damage reported, and its bytes are kept; or it is refused.
+/// A truncated file is read with its damage reported and its bytes kept, or it is rejected.
 fn early(format: Format, path: &Path, bytes: &[u8], tenth: usize) -> Vec<String> {
     let mut wrong = Vec::new();
     let part = &bytes[..bytes.len() * tenth / 10];
@@ -355,7 +355,7 @@ fn early(format: Format, path: &Path, bytes: &[u8], tenth: usize) -> Vec<String>
         }
     }
     let ends = part.ends_with(b"\n") || bytes[part.len()] == b'\n';
-    // The end of YAML cannot be known.
+    // The end of a YAML document cannot be determined.
     if !cut.report.is_damaged() && !ends && format != Format::Aichat {
         wrong.push(format!("{} at {tenth}/10: nothing reported", cut.name()));
     }
@@ -377,7 +377,7 @@ fn untouched_files_keep_their_bytes() {
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn the_record_stream_restores_a_file() {
-    // The tests of Claude Code compare the logs that are written of records.
+    // The tests of Claude Code compare the logs written from records.
     let files = files()
         .into_iter()
         .filter(|(format, ..)| *format != Format::ClaudeCode);
@@ -393,7 +393,7 @@ fn a_cut_gives_the_view_that_it_planned() {
     let (mut wrong, mut cuts) = (Vec::new(), 0);
     for (format, path, bytes) in files() {
         let file = open(format, path, bytes).unwrap();
-        // One cut says enough of a large file.
+        // One cut suffices for a large file.
         let keeps: &[usize] = match file.bytes.len() > 1 << 18 {
             true => &[20],
             false => &[0, 1, 2, 3, 5, 8, 40],
@@ -412,7 +412,7 @@ fn a_cut_gives_the_view_that_it_planned() {
 fn a_file_that_ends_early_is_read_or_refused() {
     let mut wrong = Vec::new();
     for (format, path, bytes) in files() {
-        // One end says enough of a large file.
+        // One truncation suffices for a large file.
         let tenths = if bytes.len() > 1 << 17 { 6..7 } else { 1..10 };
         wrong.extend(tenths.flat_map(|tenth| early(format, &path, &bytes, tenth)));
     }

@@ -1,5 +1,5 @@
-//! Laws of every format that is written and read, by what its form says of it: what is not carried is told, and what is
-//! told was said to be lost; what was written and read says the same when it is written and read again.
+//! Round-trip invariants of every format that is written and read, checked against its description: lost data is
+//! reported, only declared losses are reported, and a second round trip changes nothing.
 
 use super::truth;
 use crate::format::report::{Loss, Report};
@@ -13,12 +13,12 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// What is said in one turn.
+/// The content of one turn.
 #[derive(Clone, Debug)]
 enum Turn {
-    /// Something that is no answer: its role, and whether it has all that a message can have beside.
+    /// Any other message: its role, and whether it has all optional members.
     Said(&'static str, String, bool),
-    /// An answer: whether it was thought about, its text, the arguments of its calls.
+    /// A reply: whether it has reasoning, its text, the arguments of its calls.
     Answer(bool, Option<String>, Vec<String>),
 }
 
@@ -41,7 +41,7 @@ fn turn() -> impl Strategy<Value = Turn> {
     ]
 }
 
-/// The session of some turns, in which every call has its result.
+/// A session of these turns, in which every call has a result.
 fn session(turns: &[Turn]) -> Session {
     let mut lines: Vec<Value> = vec![
         json!({"type":"session","version":1,"id":"law","created_at":"2026-01-02T03:04:05Z"}),
@@ -92,16 +92,16 @@ fn session(turns: &[Turn]) -> Session {
     session
 }
 
-/// What a session says, apart by what may be lost of it.
+/// The content of a session, separated by kind of loss.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Told {
-    /// What people, rules, the model and tools said, by who.
+    /// Texts by role.
     said: HashMap<&'static str, Vec<String>>,
-    /// The name of each call's tool, and its result.
+    /// The tool name of each call, and its result.
     calls: Vec<(String, String)>,
     /// Arguments that are objects, without white space.
     objects: Vec<String>,
-    /// What else may be lost.
+    /// Other data that may be lost.
     others: Vec<(Loss, Vec<String>)>,
 }
 
@@ -119,7 +119,7 @@ fn told(session: &Session) -> Told {
         let who = match message.role() {
             Role::Assistant => "the model",
             Role::Tool => "tools",
-            // Where there is no other place for them, rules are said by the user.
+            // Formats without a system role write instructions as user messages.
             _ => "others",
         };
         let text = message.text().into_owned();
@@ -157,7 +157,7 @@ fn told(session: &Session) -> Told {
     told
 }
 
-/// What stands beside what was said.
+/// Collects the members of a message other than its text.
 fn beside(message: &Message<'_>, body: &[u8], others: &mut Vec<(Loss, String)>) {
     let text = |name: &str| {
         json::member(body, name)
@@ -194,7 +194,7 @@ fn beside(message: &Message<'_>, body: &[u8], others: &mut Vec<(Loss, String)>) 
     }
 }
 
-/// Whether all of these texts are there, in their order; some may have become one.
+/// Whether all of these texts occur in order; some may have been joined.
 fn follow(all: &[String], wanted: &[String]) -> bool {
     let all = all.join("\n");
     let mut rest = all.as_str();
@@ -207,7 +207,7 @@ fn follow(all: &[String], wanted: &[String]) -> bool {
     })
 }
 
-/// Whether all of these are there.
+/// Whether all of these occur.
 fn holds(all: &[String], wanted: &[String]) -> bool {
     wanted.iter().all(|wanted| all.contains(wanted))
 }
@@ -245,15 +245,15 @@ fn write(format: Format, session: &Session) -> (Vec<u8>, Report) {
     (out, report)
 }
 
-/// What goes without a word: of which format, what, and of what.
+/// Losses that are not reported: format, kind, and reason.
 const SILENT: [(Format, Loss, &str); 1] = [(
     Format::Opencode,
     Loss::Timestamp,
     "a message that is joined with another",
 )];
 
-/// The formats that are written and read; turns of one question, one answer and a digest of its calls, as PenguiFlow has them,
-/// hold no session as it was said, and an export is not meant to come back.
+/// The formats that are written and read. Excludes those of PenguiFlow, which keeps one question, one answer and a
+/// digest of calls per turn, and exports, which are not read back.
 fn formats() -> impl Iterator<Item = Format> {
     let both = |format: &Format| {
         let form = format.form();
@@ -265,7 +265,7 @@ fn formats() -> impl Iterator<Item = Format> {
     Format::ALL.into_iter().filter(both)
 }
 
-/// What is not as a law says; nothing when all is.
+/// The violated invariants, if any.
 fn broken(format: Format, session: &Session) -> Vec<String> {
     let (out, report) = write(format, session);
     let mut wrong = Vec::new();

@@ -1,4 +1,4 @@
-//! What small files of tests hold.
+//! Accessors for small test files.
 
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -16,7 +16,7 @@ pub fn header(session: &Session) -> Value {
     serde_json::from_slice(session.record(0).body).unwrap()
 }
 
-/// The texts that a model receives of a session.
+/// The texts that a model would receive of a session.
 pub fn shown(session: &Session) -> Vec<String> {
     let view = View::replay(session);
     let text = |item: &Item| match item {

@@ -1,5 +1,5 @@
-//! What the fixtures say of each file, counted again in the sessions that are read: `CONVO_FIXTURES` names the folder,
-//! else `../shared/fixtures` beside this crate is tried.
+//! Compares the sample files with the counts in `truth.json`. `CONVO_FIXTURES` names the directory; the default is
+//! `../shared/fixtures`, next to this crate.
 
 use crate::format::report::Report;
 use crate::format::sessions::{Input, Neighbor, SessionReader};
@@ -13,25 +13,25 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// A file and what it holds.
+/// A file and its expected content.
 pub struct Truth {
     /// Its name in `truth.json`.
     pub name: String,
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Its members of `truth.json`.
     pub expected: Value,
 }
 
-/// The folder of a format's files.
+/// The directory of a format's files.
 pub fn folder(format: &str) -> PathBuf {
     crate::sample_data::path("wild").join(format)
 }
 
-/// A file among those of a format that is another format's.
+/// A file in the directory of one format that has another format.
 pub const ALIKE: (&str, &str) = ("wild/sts/syn-pi-with-harness.jsonl", "pi");
 
-/// The files of a format, in the order of their names; folders and databases are not read here.
+/// The files of a format, sorted by name; directories and databases are skipped.
 pub fn files(format: &str) -> Vec<Truth> {
     let folder = folder(format);
     let text = std::fs::read(folder.join("truth.json")).unwrap();
@@ -40,7 +40,7 @@ pub fn files(format: &str) -> Vec<Truth> {
     files
         .iter()
         .filter(|(name, _)| !name.ends_with('/') && !name.ends_with(".db") && !name.ends_with(".vscdb"))
-        // Some are alike and of another format.
+        // Skip files of another format.
         .filter(|(_, expected)| expected["format"].is_null())
         .map(|(name, expected)| Truth {
             name: name.clone(),
@@ -73,7 +73,7 @@ pub fn read(format: Format, path: &Path, report: &mut Report) -> crate::error::R
     convert(format, &source, report)
 }
 
-/// The files next to a file.
+/// Reads the files next to a file.
 pub fn neighbor(path: &Path) -> Neighbor {
     let folder = path.parent().unwrap().to_path_buf();
     Box::new(move |name| Ok(std::fs::read(folder.join(name)).ok()))
@@ -88,10 +88,10 @@ pub fn all(reader: &mut dyn SessionReader, report: &mut Report) -> crate::error:
     Ok(sessions)
 }
 
-/// The figures of a usage in the words of `truth.json`.
+/// Converts a usage object to the names in `truth.json`.
 pub type Usage = fn(&Value) -> BTreeMap<&'static str, u64>;
 
-/// The usage as Anthropic reports it: what was cached is not in the figure of the input.
+/// The usage as Anthropic reports it, where input tokens exclude cached ones.
 pub fn anthropic_usage(usage: &Value) -> BTreeMap<&'static str, u64> {
     let number = |name: &str| usage[name].as_u64().unwrap_or(0);
     let (read, write) = (
@@ -107,7 +107,7 @@ pub fn anthropic_usage(usage: &Value) -> BTreeMap<&'static str, u64> {
     ])
 }
 
-/// What kind of session it is, by its header; the first of a file is a main one in any case.
+/// The kind of session according to its header; the first one of a file is always a main session.
 fn kind(nth: usize, session: &Session) -> &'static str {
     let header = session.header();
     let metadata = header.iter().find(|(name, _)| name == "metadata");
@@ -127,7 +127,7 @@ fn add(roles: &mut Map<String, Value>, role: &str) {
     roles.insert(role.to_string(), json!(count + 1));
 }
 
-/// Counts what sessions hold, in the shape of `truth.json`.
+/// Counts the content of sessions, in the form of `truth.json`.
 pub fn counts(sessions: &[Session], usage: Usage) -> Value {
     let mut counted: BTreeMap<&str, u64> = BTreeMap::new();
     let mut roles: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
@@ -167,7 +167,7 @@ pub fn counts(sessions: &[Session], usage: Usage) -> Value {
                         _ => false,
                     };
                     *counted.entry("summaries").or_default() += u64::from(summary);
-                    // What a summary took was used as well.
+                    // The usage of a summary counts too.
                     if let Some(raw) = json::member(record.body, "usage").filter(|_| summary) {
                         for (name, count) in usage(&serde_json::from_slice(raw).unwrap()) {
                             *sums.entry(name).or_default() += count;
@@ -248,7 +248,7 @@ const COUNTED: [&str; 17] = [
     "usage",
 ];
 
-/// What is not as it was said to be; what a file says nothing of is not compared.
+/// The differences from the expected values; values that `truth.json` does not have are not compared.
 pub fn differences(expected: &Value, counted: &Value) -> Vec<String> {
     let nothing = |value: &Value| match value {
         Value::Null => true,
@@ -264,12 +264,12 @@ pub fn differences(expected: &Value, counted: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Holds every file of a format against what is said of it. Tells how many there were.
+/// Compares every file of a format with `truth.json`; prints their number.
 pub fn hold(format: Format, usage: Usage) {
     hold_but(format, usage, "", "");
 }
 
-/// The same, without one figure of one file.
+/// As [`hold`], except for one figure of one file.
 pub fn hold_but(format: Format, usage: Usage, name: &str, figure: &str) {
     let (mut equal, mut wrong) = (0, Vec::new());
     for mut truth in files(format.name()) {
@@ -277,7 +277,7 @@ pub fn hold_but(format: Format, usage: Usage, name: &str, figure: &str) {
             truth.expected[figure] = Value::Null;
         }
         let sessions = match read(format, &truth.path, &mut Report::default()) {
-            // What lies beside sessions and is none.
+            // Files next to sessions that are not sessions.
             Err(_) if truth.expected["sessions"] == 0 => Vec::new(),
             sessions => sessions.unwrap(),
         };

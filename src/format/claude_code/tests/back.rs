@@ -46,7 +46,7 @@ pub fn hold(log: &[u8], mut change: impl FnMut(&mut Session) -> bool) -> Option<
     let planned = planned.unwrap();
     assert_eq!(shown(&after[0]), planned, "{}", String::from_utf8_lossy(&out));
     if planned.is_empty() {
-        return Some(out); // what was left behind last takes the place of the main one, and is out of view
+        return Some(out); // the last inactive branch takes the place of the main one, and is not in the view
     }
     // What lies beside it is what it was.
     assert_eq!(after.len(), before.len(), "{}", String::from_utf8_lossy(&out));

@@ -1,5 +1,5 @@
-//! Every file of the fixtures, when they are there: `CONVO_FIXTURES` names their folder, else
-//! `../shared/fixtures` beside the crate is looked at.
+//! Detects every sample file, if available: `CONVO_FIXTURES` names the directory; the default is `../shared/fixtures`,
+//! next to this crate.
 
 use super::super::{Detection, HEAD, Hints, detect};
 use crate::format::Format;
@@ -33,7 +33,7 @@ fn verdict(path: &Path) -> Detection {
     detect(&head, head.len() < HEAD, Hints { name, sidecar })
 }
 
-/// What the evidence on the files of a folder names; the first that fits counts.
+/// Expected names in the evidence by directory; the first match counts.
 const NAMES: [(&str, &str); 15] = [
     ("wild/aichat/", "aichat"),
     ("wild/aider/", "aider"),
@@ -52,10 +52,10 @@ const NAMES: [(&str, &str); 15] = [
     ("wild/vercel-ui/", "Vercel"),
 ];
 
-/// A file of a format in the form of another one: it is read as that.
+/// A file in the directory of one format that has the encoding of another, and is detected as such.
 const SIMILAR: &str = "wild/grok/legacy-v0/chat_history.jsonl";
 
-/// Whose the sessions in the folders of a home are.
+/// The programs of the sessions in home directories.
 const HOMES: [(&str, &str); 15] = [
     (".aider", "aider"),
     (".claude/projects/", "claude-code"),
@@ -74,14 +74,14 @@ const HOMES: [(&str, &str); 15] = [
     (".qwen/", "qwen-code"),
 ];
 
-/// Nothing in these says whose they are: a number, and parts that do without the ids of their kind.
+/// Sample files without any sign of their program: a number, and parts without the ids of their kind.
 const NAMELESS: [&str; 3] = [
     "wild/opencode/storage_v2/migration",
     "wild/opencode/storage_v2/part/m_assistant_small/002.json",
     "wild/opencode/storage_v2/part/m_user_small/001.json",
 ];
 
-/// What lies beside sessions of formats that are read, and is none.
+/// Files next to sessions that are not sessions.
 const BESIDE: [&str; 7] = [
     "/state.json",
     "/summary.json",
@@ -92,7 +92,7 @@ const BESIDE: [&str; 7] = [
     "ui_messages.json",
 ];
 
-/// What is wrong with a verdict on the file of that path.
+/// Describes a wrong detection of the file at this path.
 fn fault(path: &str, verdict: &Detection) -> Option<String> {
     let about = ["truth.json", "SOURCES.md", "README.md", "LICENSES.md"];
     let format = verdict.format;
@@ -102,7 +102,7 @@ fn fault(path: &str, verdict: &Detection) -> Option<String> {
         .and_then(|path| path.split_once('/'))
         .filter(|(_, name)| !about.contains(name) && !BESIDE.iter().any(|beside| name.ends_with(beside)))
         .filter(|_| path != SIMILAR)
-        // Records of a folder and databases are not read as they are.
+        // Directories of records, and databases, are not read directly.
         .filter(|(_, name)| {
             !name.starts_with("storage") && !name.ends_with(".db") && !name.ends_with(".vscdb")
         })
@@ -118,13 +118,13 @@ fn fault(path: &str, verdict: &Detection) -> Option<String> {
     } else if path.starts_with("penguiflow/states/") {
         (format != Some(Format::Penguiflow)).then(|| Format::Penguiflow.name().to_string())
     } else if path.starts_with("picoclaw/") || path.starts_with("penguin/") {
-        // Their own tests tell what is read; no file of theirs is anyone else's.
+        // Their own tests cover detection; here, none may be detected as unsupported.
         let foreign = verdict.evidence.contains("unsupported format");
         foreign.then(|| "no other system's".to_string())
     } else if let Some(home) = path.strip_prefix("homes/home/") {
         let expected = HOMES.iter().find(|(folder, _)| home.starts_with(folder));
         let name = verdict.name.unwrap_or("unknown");
-        // What lies next to sessions is not read, or as what it is.
+        // Files next to sessions are rejected, or detected as what they are.
         let read = verdict.format.is_some();
         let expected = expected.map_or("unknown", |(_, name)| name);
         (read && name != expected).then(|| expected.to_string())
@@ -132,7 +132,7 @@ fn fault(path: &str, verdict: &Detection) -> Option<String> {
         .iter()
         .any(|folder| path.starts_with(folder))
     {
-        // Their own tests say what is read.
+        // Covered by their own tests.
         None
     } else if path == SIMILAR {
         format.is_none().then(|| "another format's".to_string())
@@ -164,7 +164,7 @@ fn every_fixture_is_what_it_is() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// What `truth.json` of a folder says of its files: the format, and their names; a name that ends in `/` is a folder.
+/// The format and file names in `truth.json` of a directory; a name that ends with `/` is a directory.
 fn truth(folder: &Path) -> Option<(String, Vec<String>)> {
     let text = fs::read(folder.join("truth.json")).ok()?;
     let format = json::text(json::member(&text, "format")?)?.into_owned();
@@ -175,7 +175,7 @@ fn truth(folder: &Path) -> Option<(String, Vec<String>)> {
     ))
 }
 
-/// Every file that has a truth is what it is, or said to be ambiguous; none is taken for something else.
+/// Every file with an expectation is detected correctly or reported as ambiguous.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn detection_agrees_with_the_truth() {
@@ -187,7 +187,7 @@ fn detection_agrees_with_the_truth() {
         };
         for name in names.iter().filter(|name| !name.ends_with('/')) {
             let found = verdict(&folder.join(name));
-            // One message a line is a form of both.
+            // One message per line fits both formats.
             let lines = format == "openai-chat" && found.name == Some("jsonl");
             let path = format!("wild/{format}/{name}");
             let plain = path == ALIKE.0 || path == SIMILAR;

@@ -1,4 +1,4 @@
-//! What is told apart, by small inputs.
+//! Detection tests with small inputs.
 
 mod fixtures;
 
@@ -87,7 +87,7 @@ fn says_when_it_is_ambiguous() {
     assert!(tools.others.is_empty());
 }
 
-/// What the evidence names, of an input that is another program's: read as that, or not at all.
+/// The evidence for an input of another program, which is detected as such or not at all.
 fn unread(text: &str) -> String {
     let verdict = detect(text.as_bytes(), true, Hints::default());
     let own = [Format::Native, Format::Jsonl, Format::OpenaiChat];
@@ -197,7 +197,7 @@ fn interfaces_of_providers() {
             assert_eq!(format(text), Some(expected), "{text}");
         }
     }
-    // What is given to a model that embeds, or speaks, is no conversation; nor are cases of a test.
+    // Requests to embedding or speech models and test cases are not conversations.
     for text in [
         r#"{"model":"m","input":"a"}"#,
         r#"{"model":"m","input":["a","b"]}"#,
@@ -217,7 +217,7 @@ fn plain_messages_among_foreign_ones_are_foreign() {
         "{\"role\":\"user\",\"content\":\"d\"}\n",
     );
     assert_eq!(format(blocks), Some(Format::Anthropic));
-    // A thought beside a call of OpenAI's is no one else's, nor is text that tells of such blocks.
+    // Reasoning next to OpenAI calls does not indicate another format; neither does text about such blocks.
     let calls = concat!(
         "{\"role\":\"assistant\",\"content\":[{\"type\":\"thinking\"}],\"tool_calls\":[]}\n",
         "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"\\\"tool_use\\\"\"}]}\n",

@@ -1,4 +1,4 @@
-//! Histories and sessions made at random.
+//! Property tests with generated histories and sessions.
 
 use super::*;
 use crate::model::json::push_text;
@@ -11,7 +11,7 @@ fn quoted(text: &str) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Text of all scripts as JSON, also none, and with half a surrogate pair.
+/// JSON strings of all scripts, including empty ones and lone surrogates.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => "[a-z ]{1,8}".prop_map(|text| quoted(&text)),
@@ -46,7 +46,7 @@ fn id() -> impl Strategy<Value = String> {
     prop::sample::select(vec![r#""t1""#, r#""t2""#, r#""t 3""#, r#""""#]).prop_map(str::to_string)
 }
 
-/// An object of these members, some of them missing, in any order, with a foreign one now and then.
+/// An object with a random subset of these members in random order, and sometimes an unknown one.
 fn object(members: Vec<(&'static str, BoxedStrategy<String>)>) -> BoxedStrategy<String> {
     let count = members.len();
     let members: Vec<_> = members
@@ -215,7 +215,7 @@ fn history(api: Api) -> BoxedStrategy<String> {
     }
 }
 
-/// Reads and writes; none of what is no history: an element that is no message is carried and not sent.
+/// Reads and writes a history; `None` if it is not one: an element that is not a message is preserved but not sent.
 fn returned(api: Api, text: &str) -> Option<(String, Session)> {
     let mut report = Report::default();
     let mut sessions = convert(format(api), &Source::alone(text.as_bytes()), &mut report).ok()?;
@@ -224,7 +224,7 @@ fn returned(api: Api, text: &str) -> Option<(String, Session)> {
     (!report.is_damaged()).then(|| (printed(api, &session, Purpose::Return).0, session))
 }
 
-/// What may be said in a native session.
+/// A step of a native session.
 #[derive(Clone, Debug)]
 enum Step {
     System(String),
@@ -250,7 +250,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The lines, and what is to be read back of them. Results that come late stand behind their calls then.
+/// The lines, and the expected messages after reading them back, with late results moved to their calls.
 fn lines(steps: &[Step]) -> (Vec<String>, Vec<Told>) {
     let (mut lines, mut expected, mut late_lines) = (Vec::new(), Vec::new(), Vec::new());
     let told = |role, text: &str, calls: &[(String, String)]| Told {
@@ -292,7 +292,7 @@ fn lines(steps: &[Step]) -> (Vec<String>, Vec<Told>) {
                 ));
                 expected.push(told("assistant", if *said { "s" } else { "" }, calls));
                 let to = if *late { &mut late_lines } else { &mut lines };
-                // In the reverse of the order of the calls.
+                // In reverse order of the calls.
                 for i in (0..calls.len()).rev() {
                     to.push(format!(
                         r#"{{"role":"tool","tool_call_id":"c{nth}.{i}","content":"r{nth}.{i}"}}"#
@@ -308,7 +308,7 @@ fn lines(steps: &[Step]) -> (Vec<String>, Vec<Told>) {
     (lines, expected)
 }
 
-/// Messages of one role as one: what some interfaces make of them.
+/// Joins messages of the same role, as some APIs do.
 fn joined(all: Vec<Told>) -> Vec<Told> {
     let mut out: Vec<Told> = Vec::new();
     for one in all {
@@ -335,7 +335,7 @@ proptest! {
     ) {
         let Some((back, session)) = returned(api, &text) else { return Ok(()) };
         same(&back, &text);
-        // Through a file of lines, too.
+        // Also through a file of lines.
         let lines: Vec<_> = (0..session.len()).map(|i| String::from_utf8(session.record(i).body.to_vec()).unwrap()).collect();
         same(&printed(api, &super::session(&lines), Purpose::Return).0, &text);
     }

@@ -1,5 +1,5 @@
-//! The collection of fixtures, where it is at hand: `CONVO_FIXTURES` names its folder, else `../shared/fixtures` beside
-//! the crate is looked at.
+//! Tests with the sample files, if available: `CONVO_FIXTURES` names the directory; the default is
+//! `../shared/fixtures`, next to this crate.
 
 use super::*;
 use crate::model::json::{self, Dialect};
@@ -52,7 +52,7 @@ fn files_of_the_wild_come_back() {
     assert!(files > 10);
 }
 
-/// "A reader never repairs": what breaks a rule breaks it still, and what does not, does not.
+/// Readers do not repair: the violated rules are the same before and after.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn rules_are_broken_as_before() {

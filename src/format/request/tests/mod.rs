@@ -1,4 +1,4 @@
-//! Histories of the interfaces are read and written back, and native sessions written and read.
+//! Round-trip tests: API histories are read and written back, native sessions are written and read.
 
 mod arbitrary;
 mod fixtures;
@@ -18,14 +18,14 @@ fn format(api: Api) -> Format {
     Format::from_name(api.name()).unwrap()
 }
 
-/// What the tests' own histories hold that no interface has.
+/// Content in these tests that no API has.
 const MADE_UP: [&str; 1] = ["unknown item type 'x'"];
 
 fn read(api: Api, text: &str) -> Session {
     let mut report = Report::default();
     let mut sessions = convert(format(api), &Source::alone(text.as_bytes()), &mut report).unwrap();
     assert_eq!(sessions.len(), 1, "{text}");
-    // Parts and items of kinds that no interface has are among what is made up.
+    // The tests include unknown kinds of parts and items.
     let damage = report.findings.iter().filter(|finding| finding.damage);
     let strange: Vec<&str> = damage
         .map(|finding| finding.what.as_ref())
@@ -35,7 +35,7 @@ fn read(api: Api, text: &str) -> Session {
     sessions.remove(0)
 }
 
-/// A native session of these lines.
+/// A native session with these lines.
 fn session(lines: &[String]) -> Session {
     let mut session = Session::default();
     for line in lines {
@@ -66,7 +66,7 @@ fn same(one: &str, other: &str) {
     assert!(equal, "{one}\n{other}");
 }
 
-/// What a message says, without what differs between the interfaces.
+/// The content of a message, without differences between APIs.
 #[derive(Debug, PartialEq, Eq)]
 struct Told {
     role: &'static str,

@@ -1,10 +1,10 @@
-//! Which call a result answers that has no id.
+//! Tests which call a result without an id belongs to.
 
 use super::*;
 use crate::format::report::Loss;
 use crate::model::json;
 
-/// A result goes to a call of its name; one of a tool that nobody called keeps the name that it has.
+/// A result belongs to a call with its name; a result of a tool that was not called keeps its name.
 #[test]
 fn a_result_without_an_id_answers_a_call_of_its_name() {
     let call = |name: &str| format!(r#"{{"functionCall":{{"name":"{name}","args":{{}}}}}}"#);

@@ -1,4 +1,4 @@
-//! Small cases, each for one thing.
+//! Small tests of one aspect each.
 
 use super::*;
 use crate::format::report::Loss;
@@ -217,7 +217,7 @@ fn a_result_stands_ahead_of_the_text_before_it() {
 
 #[test]
 fn what_was_kept_whole_counts_until_a_message_is_changed() {
-    // The text stands ahead of the result, which is against the rules.
+    // Text before the result violates the rules.
     let text = r#"[{"role":"user","content":[{"type":"text","text":"note"},{"type":"tool_result","tool_use_id":"t","content":"r"}]}]"#;
     let session = read(Api::Anthropic, text);
     same(&printed(Api::Anthropic, &session, Purpose::Return).0, text);
@@ -246,7 +246,7 @@ fn messages_of_one_role_stay_apart_where_they_were() {
     ] {
         let session = read(api, text);
         same(&printed(api, &session, Purpose::Return).0, text);
-        // What is added joins the last of them.
+        // The addition is joined with the last element.
         let mut lines = bodies(&session);
         lines.push(r#"{"role":"user","content":"c"}"#.to_string());
         assert_eq!(request(api, &super::session(&lines)).0.elements.len(), 2);
@@ -337,7 +337,7 @@ fn responses_are_read() {
         );
         assert!(json::member(line.as_bytes(), "usage").is_some_and(|raw| raw.starts_with(b"{")));
     }
-    // What is written of one is a history, not a response.
+    // A response is written as a history.
     let history = printed(
         Api::OpenaiResponses,
         &read(Api::OpenaiResponses, openai),
@@ -345,7 +345,7 @@ fn responses_are_read() {
     )
     .0;
     assert!(history.starts_with("[\n{\"type\":\"reasoning\""), "{history}");
-    // A provider does not take back what it has told of its answer.
+    // A provider does not accept the response metadata of its own answer.
     let context = request(Api::Anthropic, &read(Api::Anthropic, anthropic)).0;
     assert_eq!(
         raws(&context),
@@ -397,7 +397,7 @@ fn hostile_sizes_take_their_time_only() {
         let session = read(api, &text);
         same(&printed(api, &session, Purpose::Return).0, &text);
     }
-    // Everything in one element, and each in one of its own.
+    // Everything in one element, and each part in its own element.
     let many = 5_000;
     let block = r#"{"type":"text","text":"x"},{"type":"tool_result","tool_use_id":"t","content":"r"}"#;
     let text = format!(
