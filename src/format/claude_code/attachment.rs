@@ -1,26 +1,26 @@
-//! Attachments that the model is sent: prompts typed while the agent works, and memory files.
+//! Attachments that Claude Code sends to the model: prompts typed while the agent works, and memory files.
 
 use crate::model::json;
 use std::borrow::Cow;
 
-/// An attachment that the model is sent.
+/// An attachment that is sent to the model.
 #[derive(Clone, Debug)]
 pub enum Attachment<'a> {
-    /// A queued prompt: a text or blocks, and whether the user typed it.
+    /// A queued prompt: its text or blocks, and whether the user typed it.
     Prompt { content: &'a [u8], typed: bool },
     /// A memory file: its text and its path.
     Memory { content: &'a [u8], path: Cow<'a, str> },
 }
 
 impl<'a> Attachment<'a> {
-    /// The attachment of a line; none of a kind that is not sent as a message.
+    /// The attachment of a line; `None` if it is not sent as a message.
     pub fn of(raw: &'a [u8]) -> Option<Attachment<'a>> {
         let text = |name: &str| json::member(raw, name).and_then(json::text);
         match text("type")?.as_ref() {
             "queued_command" => Some(Attachment::Prompt {
                 content: json::member(raw, "prompt")
                     .filter(|raw| matches!(raw.first(), Some(b'"' | b'[')))?,
-                // The program queues its own notices too, e.g. of finished tasks.
+                // The program also queues its own notices, e.g. of finished tasks.
                 typed: text("commandMode").is_none_or(|mode| mode == "prompt")
                     && json::member(raw, "isMeta") != Some(b"true"),
             }),
@@ -35,7 +35,7 @@ impl<'a> Attachment<'a> {
         }
     }
 
-    /// The content as the line has it.
+    /// The raw content.
     pub fn content(&self) -> &'a [u8] {
         let (Attachment::Prompt { content, .. } | Attachment::Memory { content, .. }) = self;
         content
@@ -46,7 +46,7 @@ impl<'a> Attachment<'a> {
         matches!(self, Attachment::Prompt { typed: true, .. })
     }
 
-    /// The words before the text of a memory file. Source: the requests of Claude Code.
+    /// The text that precedes the content of a memory file. Source: the requests of Claude Code.
     pub fn heading(&self) -> Option<String> {
         match self {
             Attachment::Memory { path, .. } => Some(format!("Contents of {path}:\n\n")),
@@ -55,7 +55,7 @@ impl<'a> Attachment<'a> {
     }
 }
 
-/// A line with another content of its attachment.
+/// A line with its attachment's content replaced.
 pub fn with_content(line: &[u8], content: &[u8]) -> Option<Vec<u8>> {
     let raw = json::member(line, "attachment")?;
     let changed = match Attachment::of(raw)? {

@@ -1,22 +1,21 @@
-//! The blocks of lines whose message changed: each stays in its line, so that lines of which nothing changed stay as
-//! they are.
+//! Distributes the blocks of a changed message over its lines, so that unchanged lines keep their bytes.
 
 use super::line::block_type;
 use crate::format::request::piece::array;
 use crate::model::json::{self, Dialect};
 
-/// What becomes of the content of a line.
+/// The new content of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Content {
-    /// It stays as it is.
+    /// Unchanged.
     Same,
-    /// It is this.
+    /// Replaced by this content.
     Now(Vec<u8>),
-    /// Nothing is left of it.
+    /// Removed.
     Gone,
 }
 
-/// Deals the content of a message out to the lines that it is made of, which had these contents.
+/// Distributes the content of a message over its lines, whose previous contents are given.
 pub fn deal(lines: &[Option<&[u8]>], now: Option<&[u8]>) -> Vec<Content> {
     let Some(now) = now else {
         return lines.iter().map(|_| Content::Gone).collect();
@@ -71,12 +70,12 @@ fn blocks(content: Option<&[u8]>) -> Vec<Vec<u8>> {
     }
 }
 
-/// The line of each new block: that of the old one which it is, or which it took the place of, or of its neighbour.
+/// The line of each new block: that of the equal old block, of the block that it replaces, or of a neighbor.
 fn places(old: &[(usize, Vec<u8>)], new: &[Vec<u8>]) -> Vec<usize> {
     let mut free = vec![true; old.len()];
     let mut places: Vec<Option<usize>> = vec![None; new.len()];
     let mut take = |places: &mut Vec<Option<usize>>, is: &dyn Fn(&[u8], &[u8]) -> bool| {
-        // Both go forward together, so that the order stays and the time is bounded.
+        // Both advance together, which keeps the order and bounds the time.
         let mut from = 0;
         for (nth, block) in new.iter().enumerate() {
             if places[nth].is_some() {

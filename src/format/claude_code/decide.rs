@@ -1,4 +1,4 @@
-//! Decides on the lines of a session: those stay of which all that is said in them is still in view.
+//! Decides which lines of a session to keep, change or remove for a new view.
 
 use super::blocks::{self, Content};
 use super::fate::{Fate, Fates, Held};
@@ -14,16 +14,16 @@ use crate::model::json::{self, Dialect};
 use crate::model::view::Item;
 use std::collections::{HashMap, HashSet};
 
-/// What is left of the records of a session, and what they are now where they were changed.
+/// The visible records of a session, and the new bodies of changed ones.
 struct Left<'s> {
     is: HashSet<usize>,
     edited: HashMap<usize, &'s [u8]>,
 }
 
-/// Decides on the lines of a session.
+/// Decides for each line of a session.
 ///
 /// # Errors
-/// [`Kind::Usage`] where what the program itself took out of view came back.
+/// [`Kind::Usage`] if messages that the program itself has hidden became visible.
 pub fn decide(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) -> Result<()> {
     let was = held.records(held.before);
     let edited = |item| match item {
@@ -49,7 +49,7 @@ pub fn decide(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) -> Resu
     let mut record = 0;
     while record < held.sources.len() {
         let first = record;
-        // Those of one line, or of one message.
+        // The records of one line, or of one message.
         let unit = held.sources(first);
         while record < held.sources.len() && held.sources(record) == unit {
             record += 1;
@@ -62,7 +62,7 @@ pub fn decide(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) -> Resu
         if records.iter().any(|record| left.is.contains(record)) {
             part(fates, held, unit, &records, &left, maker);
         } else if unit.iter().any(|line| *line >= hidden) {
-            // What stands ahead of a new boundary is out of view by it, and stays.
+            // A new boundary hides the lines before it, so they can be kept.
             unit.iter().for_each(|line| fates.lines[*line] = Fate::Goes);
         }
     }
@@ -71,7 +71,7 @@ pub fn decide(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) -> Resu
     Ok(())
 }
 
-/// What hangs on a message that goes, and is none, goes with it.
+/// Removes the lines that are not messages and depend on a removed message.
 fn drop_with_messages(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) {
     if !held.lines.iter().any(|line| fates.lines[*line] == Fate::Goes) {
         return;
@@ -95,7 +95,7 @@ fn drop_with_messages(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>)
     }
 }
 
-/// The lines of which some of the records go or change.
+/// Changes the lines of which only some records are removed or changed.
 fn part(
     fates: &mut Fates,
     held: &Held<'_>,
@@ -111,7 +111,7 @@ fn part(
             let contents: Vec<Option<&[u8]>> = unit.iter().map(content).collect();
             blocks::deal(&contents, now(*record).as_deref())
         }
-        // Several records are of one line.
+        // One line with several records.
         records => vec![several(unit.first().and_then(content), records, left, &mut now)],
     };
     for (line, content) in unit.iter().zip(dealt) {
@@ -126,7 +126,7 @@ fn part(
     }
 }
 
-/// The content of a line that is several messages: results, and behind them the rest.
+/// The content of a line that is several messages: tool results, then the rest.
 fn several(
     content: Option<&[u8]>,
     records: &[usize],

@@ -1,4 +1,4 @@
-//! What becomes of the lines of a session when its view is another than it was.
+//! The changes to the lines of a log for a new view of its session.
 
 use super::log::Log;
 use super::made::New;
@@ -6,54 +6,54 @@ use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::collections::{HashMap, HashSet};
 
-/// What becomes of a line.
+/// The change of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Fate {
-    /// It stays as it is.
+    /// It is kept.
     #[default]
     Stays,
-    /// It is another one.
+    /// It is replaced.
     Becomes(Vec<u8>),
-    /// It goes.
+    /// It is removed.
     Goes,
 }
 
-/// What becomes of a log.
+/// The changes to a log.
 #[derive(Default)]
 pub struct Fates {
-    /// By line.
+    /// By line index.
     pub lines: Vec<Fate>,
-    /// New lines ahead of a line; at the end, where that is the number of lines.
+    /// New lines before a line, by its index; the number of lines stands for the end.
     pub new: HashMap<usize, Vec<New>>,
-    /// The new lines that old ones hang on now.
+    /// The ids of new lines that become parents of existing lines.
     pub hangs: HashMap<usize, Vec<u8>>,
 }
 
-/// A session and its lines.
+/// A session with its lines in the log.
 pub struct Held<'s> {
     /// Their log.
     pub log: &'s Log,
-    /// The session as it is now.
+    /// The current session.
     pub session: &'s Session,
-    /// The lines that each of its records was made of; those behind are new.
+    /// For each record of the log, the lines that it was read from; later records are new.
     pub sources: &'s [Vec<usize>],
-    /// Its lines, in the order of the file.
+    /// Its lines, in file order.
     pub lines: &'s [usize],
-    /// Whether what comes behind all of them comes behind the whole log.
+    /// Whether lines added to its end are added to the end of the log.
     pub last: bool,
-    /// What was in view.
+    /// The original view.
     pub before: &'s View,
-    /// What is in view.
+    /// The current view.
     pub now: &'s View,
 }
 
 impl Held<'_> {
-    /// The lines that a record was made of.
+    /// The lines that a record was read from.
     pub fn sources(&self, record: usize) -> &[usize] {
         self.sources.get(record).map_or(&[], Vec::as_slice)
     }
 
-    /// The record of the log that an item is; none of what is new.
+    /// The record of an item; `None` if it is new.
     pub fn record(&self, item: &Item) -> Option<usize> {
         let (Item::Line(record) | Item::Edited(record, _) | Item::Summary(record)) = item else {
             return None;
@@ -61,14 +61,14 @@ impl Held<'_> {
         (!self.sources(*record).is_empty()).then_some(*record)
     }
 
-    /// The records of the log that a view shows.
+    /// The records of the log in a view.
     pub fn records(&self, view: &View) -> HashSet<usize> {
         view.items.iter().filter_map(|item| self.record(item)).collect()
     }
 }
 
 impl Fates {
-    /// For a log of so many lines.
+    /// No changes, for a log with this number of lines.
     pub fn new(lines: usize) -> Fates {
         Fates {
             lines: vec![Fate::Stays; lines],
@@ -76,9 +76,9 @@ impl Fates {
         }
     }
 
-    /// The nearest line that stays, from this one upwards.
+    /// The nearest kept line, starting at this one and following parents.
     pub fn staying(&self, log: &Log, mut line: usize) -> Option<usize> {
-        // Lines may hang on themselves.
+        // Bounded, because parents may form a cycle.
         for _ in 0..=log.lines.len() {
             if self.lines[line] != Fate::Goes {
                 return Some(line);

@@ -1,4 +1,4 @@
-//! New lines: where they stand, and what hangs on what then.
+//! Inserts new lines and updates the parents of the lines around them.
 
 use super::fate::{Fate, Fates, Held};
 use super::line::block_type;
@@ -10,7 +10,7 @@ use crate::model::session::Traits;
 use crate::model::view::Item;
 use std::collections::{HashMap, HashSet};
 
-/// The line in front of which a new boundary stands; the first, where there is none.
+/// The line before which a new boundary is inserted; the first line if there is none.
 pub fn hidden(held: &Held<'_>) -> usize {
     match held.now.items.first() {
         Some(item @ Item::Summary(_)) if held.record(item).is_none() => places(held)[0],
@@ -18,7 +18,7 @@ pub fn hidden(held: &Held<'_>) -> usize {
     }
 }
 
-/// For each item of the view the line that it stands ahead of when it is new: the first of what comes next.
+/// For each item of the view, the line before which it is inserted if new: the first line of the next old item.
 fn places(held: &Held<'_>) -> Vec<usize> {
     let mut place = match held.last {
         true => held.log.lines.len(),
@@ -34,17 +34,17 @@ fn places(held: &Held<'_>) -> Vec<usize> {
     places
 }
 
-/// Puts in what is new in the view of a session.
+/// Inserts the lines for new items in the view of a session.
 pub fn insert(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) {
     if held.now.items.iter().all(|item| held.record(item).is_some()) {
         return;
     }
-    // Where nothing hangs on anything, the order is all that there is.
+    // If no line has a parent, only the order of lines matters.
     let tied = held.log.tied || held.log.lines.iter().filter(|line| line.is_message()).count() < 2;
     let places = places(held);
     let mut calls = Calls::of(held);
     let mut times = Times::new(held);
-    // The new line behind which the next one comes, and where it stands.
+    // The latest new line, the parent of the next one, and its position.
     let mut chain: Option<(usize, Vec<u8>)> = None;
     let mut before: Option<Traits> = None;
     for (nth, item) in held.now.items.iter().enumerate() {
@@ -62,11 +62,11 @@ pub fn insert(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) {
         let above = above.filter(|_| tied);
         let lines = match item.summary(held.session) {
             Some(text) => {
-                // What a boundary hides must all stand ahead of it.
+                // All lines that a boundary hides must precede it.
                 let boundary = (nth == 0 && at > 0).then_some(above.as_deref());
                 let lines = maker.summary(&text, boundary, above.as_deref());
                 if let (Some(_), Some(last), true) = (boundary, lines.last(), tied) {
-                    // Behind a boundary nothing hangs on what it hides.
+                    // After a boundary, no line may have a hidden parent.
                     hang(fates, held, at, &last.uuid, |line| {
                         line.above.is_some_and(|above| above < at)
                     });
@@ -74,7 +74,7 @@ pub fn insert(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) {
                 lines
             }
             None => {
-                // What a compaction puts in is not what somebody said.
+                // The losses of messages inserted by a compaction are not reported.
                 if !matches!(item, Item::Inserted(_)) {
                     maker.tell(item.body(held.session));
                 }
@@ -109,8 +109,8 @@ pub fn insert(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) {
     }
 }
 
-/// Lets lines from this one on hang on a new one: those for which `does` holds, and those that hang on one of these which
-/// goes, or on the first.
+/// Makes a new line the parent of lines from `at` on: those for which `does` holds, and those whose parent is the line
+/// at `at` or one of these, if removed.
 fn hang(fates: &mut Fates, held: &Held<'_>, at: usize, uuid: &[u8], does: impl Fn(&Line) -> bool) {
     let from = held.lines.partition_point(|line| *line < at);
     let goes = |fates: &Fates, line: usize| fates.lines.get(line) == Some(&Fate::Goes);
@@ -126,7 +126,7 @@ fn hang(fates: &mut Fates, held: &Held<'_>, at: usize, uuid: &[u8], does: impl F
     }
 }
 
-/// What a new line at this place hangs on: what the line behind it hung on, or the last line of all.
+/// The parent of a new line at this position: that of the line after it, or the last line of the session.
 fn above(fates: &Fates, held: &Held<'_>, at: usize) -> Option<Vec<u8>> {
     let uuid = |line: usize| held.log.facts(line)?.uuid.map(<[u8]>::to_vec);
     let next = held
@@ -142,12 +142,12 @@ fn above(fates: &Fates, held: &Held<'_>, at: usize) -> Option<Vec<u8>> {
     };
     match next.above {
         Some(above) => fates.staying(held.log, above).and_then(uuid),
-        // One that is not there: the line before takes its place, also for what is put in between.
+        // If that parent is missing, the previous line replaces it, also for inserted lines.
         None => held.log.facts(at)?.parent.map(<[u8]>::to_vec),
     }
 }
 
-/// The lines of calls, so that results which are put in hang on them.
+/// The ids of lines with calls, as parents of inserted results.
 struct Calls(HashMap<String, Vec<u8>>);
 
 impl Calls {
@@ -185,7 +185,7 @@ impl Calls {
     }
 }
 
-/// The times of lines, from the first on.
+/// The times of lines, in order.
 struct Times<'s> {
     held: &'s Held<'s>,
     next: usize,
@@ -201,7 +201,7 @@ impl<'s> Times<'s> {
         }
     }
 
-    /// The newest ahead of a line, once.
+    /// The latest time before a line, returned once.
     fn before(&mut self, at: usize) -> Option<Vec<u8>> {
         let lines = self.held.lines;
         while let Some(line) = lines.get(self.next).filter(|line| **line < at) {

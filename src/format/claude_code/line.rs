@@ -1,16 +1,16 @@
-//! One line of a log: what it is, and what ties it to others. Its bytes are looked through once.
+//! Parses one line of a log: its kind, content, and references to other lines.
 
 use super::attachment::Attachment;
 use crate::model::json::{self, Dialect, Members};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 
-/// An id of a line, a message, a call or an agent, in little room: a UUID's own bits, the digest of anything else.
+/// A compact id of a line, message, call or agent: the bits of a UUID, or the digest of any other string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Id(u128);
 
 impl Id {
-    /// Of a string as it is written; none of anything else, and of an empty one.
+    /// From a raw JSON string; `None` for an empty string and any other value.
     pub fn of(raw: &[u8]) -> Option<Id> {
         let text = json::text(raw).filter(|text| !text.is_empty())?;
         Some(Id(uuid(&text).unwrap_or_else(|| {
@@ -20,12 +20,12 @@ impl Id {
     }
 }
 
-/// Whether this string, as it is written, is a UUID.
+/// Whether this raw JSON string is a UUID.
 pub fn is_uuid(raw: &[u8]) -> bool {
     json::text(raw).is_some_and(|text| uuid(&text).is_some())
 }
 
-/// The bits of a UUID in its usual spelling.
+/// The bits of a UUID in canonical form.
 fn uuid(text: &str) -> Option<u128> {
     let bytes = text.as_bytes();
     if bytes.len() != 36 {
@@ -47,59 +47,59 @@ fn uuid(text: &str) -> Option<u128> {
     Some(bits)
 }
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Said by the user, or what tools gave.
+    /// A user message or tool results.
     User,
-    /// Said by the model: one block of it, as a rule.
+    /// A model message, usually one block of it.
     Assistant,
-    /// The user's message that holds the summary of what was said before it.
+    /// A user message with the summary of earlier messages.
     Summary,
-    /// Where a compaction took place.
+    /// The position of a compaction.
     Boundary,
-    /// An attachment that the model is sent.
+    /// An attachment that is sent to the model.
     Attachment,
-    /// Neither, but lines hang on it: another attachment, a note of the program.
+    /// Not a message, but possibly a parent: another attachment, or a notice of the program.
     Chain,
-    /// A tick of a tool that runs; lines may hang on it.
+    /// Progress of a running tool; possibly a parent.
     Progress,
-    /// Anything else that is a JSON object.
+    /// Any other JSON object.
     Other,
-    /// Nothing but white space.
+    /// White space only.
     Blank,
-    /// No JSON object.
+    /// Not a JSON object.
     Unreadable,
 }
 
-/// The members of a line that matter, each as it is written.
+/// The relevant members of a line, as raw JSON.
 #[derive(Clone, Debug)]
 pub struct Facts<'a> {
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// `type`, decoded.
     pub name: Cow<'a, str>,
     /// `uuid`.
     pub uuid: Option<&'a [u8]>,
-    /// `parentUuid`, or where that is null `logicalParentUuid`.
+    /// `parentUuid`, or `logicalParentUuid` if that is null.
     pub parent: Option<&'a [u8]>,
-    /// Whether it belongs to a sidechain.
+    /// Whether it is in a sidechain.
     pub sidechain: bool,
     /// `agentId`.
     pub agent: Option<&'a [u8]>,
-    /// Whether it is no turn: `isMeta`.
+    /// Whether it is not a turn: `isMeta`.
     pub meta: bool,
-    /// Whether it reports a failed request, which is never sent: `isApiErrorMessage`.
+    /// Whether it reports a failed request, which is never sent to the model: `isApiErrorMessage`.
     pub api_error: bool,
-    /// What is sent of it, where it is an attachment.
+    /// The attachment, if it is sent to the model.
     pub attachment: Option<Attachment<'a>>,
     /// `timestamp`.
     pub timestamp: Option<&'a [u8]>,
-    /// The members that only the header of a session asks for, and lines that are no messages.
+    /// Members for the header of a session, and those of lines that are not messages.
     pub others: Vec<(&'static str, &'a [u8])>,
-    /// What is said.
+    /// The message, if any.
     pub message: Option<Said<'a>>,
-    /// What is odd about it.
+    /// The fault in its content, if any.
     pub fault: Option<&'static str>,
 }
 
@@ -108,7 +108,7 @@ pub struct Facts<'a> {
 pub struct Said<'a> {
     /// `id`.
     pub id: Option<&'a [u8]>,
-    /// `role`, else the line's type.
+    /// `role`, by default the line's type.
     pub role: Cow<'a, str>,
     /// `content`.
     pub content: Option<&'a [u8]>,
@@ -118,7 +118,7 @@ pub struct Said<'a> {
     pub usage: Option<&'a [u8]>,
 }
 
-/// Members that the header of a session is made of, and those that lines name others by.
+/// Members that are used in session headers, and references to other lines.
 const OTHERS: [&str; 13] = [
     "sessionId",
     "cwd",
@@ -136,7 +136,7 @@ const OTHERS: [&str; 13] = [
 ];
 
 impl<'a> Facts<'a> {
-    /// Looks at a line without its ending; what is wrong when it is no object.
+    /// Parses a line without its ending; the fault if it is not an object.
     pub fn of(body: &'a [u8]) -> Result<Facts<'a>, json::Fault> {
         if let Err(error) = std::str::from_utf8(body) {
             return Err(json::Fault {
@@ -161,7 +161,7 @@ impl<'a> Facts<'a> {
         };
         let (mut kind, mut parent, mut logical, mut message) = (None, None, None, None);
         let mut attached = None;
-        // Something is said in it, but not as a log of this kind says it.
+        // Whether it has content that logs of this format do not have.
         let mut says = false;
         let mut members = Members::new(body, Dialect::Strict)?;
         while let Some(member) = members.next()? {
@@ -242,7 +242,7 @@ fn filled(value: &[u8]) -> Option<&[u8]> {
 }
 
 impl<'a> Said<'a> {
-    /// The message that an attachment is.
+    /// The message of an attachment.
     fn attached(attachment: &Attachment<'a>) -> Said<'a> {
         Said {
             id: None,
@@ -280,7 +280,7 @@ impl<'a> Said<'a> {
         Some(said)
     }
 
-    /// The blocks of the content; none when it is a text, or there is none.
+    /// The blocks of the content; `None` if it is a string or missing.
     pub fn blocks(&self) -> Option<Vec<&'a [u8]>> {
         json::elements(self.content?, Dialect::Strict)
     }

@@ -1,4 +1,4 @@
-//! A log in memory: its lines with what ties them together, and of their bytes what is needed.
+//! A log in memory: its lines with their references, and the bytes that are needed.
 
 use super::line::{Facts, Id, Kind, block_type};
 use crate::error::{Error, Place, Result};
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// How many bytes of ticks are carried along. Logs are known that are nothing else, gigabytes of them.
+/// Maximum bytes of progress lines to keep. Some logs contain gigabytes of them.
 const MOST_PROGRESS: usize = 8 << 20;
 
 /// A line.
@@ -21,37 +21,37 @@ const MOST_PROGRESS: usize = 8 << 20;
 pub struct Line {
     start: usize,
     end: usize,
-    /// Where it stood.
+    /// Its position.
     pub place: Place,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its own id.
     pub uuid: Option<Id>,
-    /// The id of the line that it hangs on.
+    /// The id of its parent line.
     pub parent: Option<Id>,
-    /// The line that it hangs on, when that is there.
+    /// The index of its parent, if that is in the log.
     pub above: Option<usize>,
-    /// Whether it belongs to a sidechain, and to which agent's.
+    /// For a line of a sidechain: the agent, if known.
     pub sidechain: Option<Option<Id>>,
-    /// The session that it says it is of.
+    /// The session that it names.
     pub session: Option<Id>,
-    /// What a message has beside that.
+    /// References of a message.
     pub said: Option<Box<Ties>>,
 }
 
-/// What ties a message to others.
+/// The references between messages.
 #[derive(Debug, Default)]
 pub struct Ties {
-    /// The message that it is a piece of.
+    /// The message of the model that it is part of.
     pub message: Option<Id>,
-    /// Ids of the calls that it makes.
+    /// Ids of its calls.
     pub calls: Vec<Id>,
     /// Ids of the calls that it answers.
     pub results: Vec<Id>,
 }
 
 impl Line {
-    /// Whether it is a message, a summary included.
+    /// Whether it is a message or a summary.
     pub fn is_message(&self) -> bool {
         matches!(self.kind, Kind::User | Kind::Assistant | Kind::Summary)
     }
@@ -60,20 +60,20 @@ impl Line {
 /// The lines of a log.
 #[derive(Debug, Default)]
 pub struct Log {
-    /// What was kept of the bytes of its lines: all of them, where they may be written back.
+    /// The bytes that were kept; the complete log if it may be written back.
     pub origin: Arc<Origin>,
-    /// In the order of the file.
+    /// The lines in file order.
     pub lines: Vec<Line>,
-    /// The digest of the whole.
+    /// The SHA-256 of the complete log.
     pub sha256: String,
-    /// Whether any line hangs on another that is there.
+    /// Whether any line has a parent in the log.
     pub tied: bool,
     ids: HashMap<Id, usize>,
-    /// Ticks that were not kept, and their bytes.
+    /// Number and bytes of progress lines that were not kept.
     pub left_out: (u64, u64),
 }
 
-/// Ids on the way: the line of each, or what a line that was not kept hung on.
+/// The line of each id so far; for a line that was not kept, its parent.
 #[derive(Default)]
 struct Known {
     lines: HashMap<Id, usize>,
@@ -81,10 +81,10 @@ struct Known {
 }
 
 impl Known {
-    /// The line of this id, or the nearest that is kept above the one of this id.
+    /// The line with this id, or its nearest ancestor that was kept.
     fn find(&self, id: Id) -> Option<usize> {
         let mut at = id;
-        // What was left out may hang on itself.
+        // Omitted lines may form a cycle.
         for _ in 0..=self.skipped.len() {
             if let Some(line) = self.lines.get(&at) {
                 return Some(*line);
@@ -96,8 +96,8 @@ impl Known {
 }
 
 impl Log {
-    /// Reads a log: the whole of it where it may be written back, else what its sessions need. What is wrong with a line
-    /// goes to the report.
+    /// Reads a log: completely if it may be written back, otherwise only the bytes that its sessions need. Damage goes
+    /// to the report.
     pub fn read(input: Input, report: &mut Report) -> Result<Log> {
         let mut lines = Lines::new(input.head, input.rest);
         let mut reading = Reading {
@@ -121,7 +121,7 @@ impl Log {
         Ok(reading.finish(Arc::new(origin), report))
     }
 
-    /// The log that was read of these bytes.
+    /// Parses the log in these bytes.
     pub fn of(origin: Arc<Origin>) -> Log {
         let mut reading = Reading {
             whole: true,
@@ -139,7 +139,7 @@ impl Log {
         reading.finish(origin, &mut report)
     }
 
-    /// Some of the lines of a log, as one of its own.
+    /// A log of some lines of another log.
     pub fn part(origin: Arc<Origin>, sha256: String, lines: Vec<Line>) -> Log {
         let ids = lines.iter().enumerate();
         Log {
@@ -154,17 +154,17 @@ impl Log {
         }
     }
 
-    /// The line of this id; the last, where there are several.
+    /// The line with this id; the last one if repeated.
     pub fn find(&self, id: Id) -> Option<usize> {
         self.ids.get(&id).copied()
     }
 
-    /// Whether there is a line of this id.
+    /// Whether there is a line with this id.
     pub fn has(&self, id: Id) -> bool {
         self.ids.contains_key(&id)
     }
 
-    /// The bytes of a line, its ending included.
+    /// The bytes of a line, including its ending.
     pub fn full(&self, index: usize) -> &[u8] {
         let line = &self.lines[index];
         &self.origin.bytes[line.start..line.end]
@@ -175,7 +175,7 @@ impl Log {
         body_of(self.full(index), self.lines[index].place)
     }
 
-    /// A line with another body: the byte order mark before it and its ending as they were.
+    /// A line with another body, and its original byte order mark and ending.
     pub fn with_body(&self, index: usize, body: &[u8]) -> Vec<u8> {
         let (full, old) = (self.full(index), self.body(index));
         let mark = match self.lines[index].place.offset {
@@ -185,7 +185,7 @@ impl Log {
         [&full[..mark], body, &full[mark + old.len()..]].concat()
     }
 
-    /// A line's members; none when it is no object.
+    /// The members of a line; `None` if it is not an object.
     pub fn facts(&self, index: usize) -> Option<Facts<'_>> {
         Facts::of(self.body(index)).ok()
     }
@@ -196,15 +196,15 @@ struct Reading {
     log: Log,
     known: Known,
     hash: Sha256,
-    /// Whether every line is kept.
+    /// Whether all lines are kept.
     whole: bool,
     progress: usize,
-    /// Lines whose parent had not come yet.
+    /// Lines whose parent has not been read yet.
     waiting: Vec<usize>,
 }
 
 impl Reading {
-    /// Takes a line, whose bytes begin at `start` if they are kept; tells whether they are.
+    /// Adds a line, whose bytes begin at `start` if kept; returns whether they are kept.
     fn line(&mut self, full: &[u8], start: usize, place: Place, report: &mut Report) -> bool {
         let body = body_of(full, place);
         let mut line = Line {
@@ -257,7 +257,7 @@ impl Reading {
             }
         }
         let index = self.log.lines.len();
-        // An id that repeats is that of the line which came last.
+        // A repeated id refers to its last line.
         if let Some(parent) = line.parent {
             line.above = self.known.find(parent);
             if line.above.is_none() {

@@ -1,4 +1,4 @@
-//! New lines, as the program itself writes them.
+//! Creates new lines in the form that Claude Code writes.
 
 use super::line::{Id, is_uuid};
 use super::log::Log;
@@ -16,10 +16,10 @@ use crate::model::summary;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
-/// The release whose lines these are like, where no line says another.
+/// The Claude Code version of new lines in a log without one.
 const RELEASE: &[u8] = br#""2.0.76""#;
 
-/// When nothing says when.
+/// The time of lines in a log without times.
 const EPOCH: &[u8] = br#""1970-01-01T00:00:00.000Z""#;
 
 /// A new line, without its newline.
@@ -27,51 +27,51 @@ const EPOCH: &[u8] = br#""1970-01-01T00:00:00.000Z""#;
 pub struct New {
     /// The line.
     pub body: Vec<u8>,
-    /// Its id, as it is written.
+    /// Its id, as raw JSON.
     pub uuid: Vec<u8>,
 }
 
-/// What lines of a session have in common, as it is written.
+/// Members that the lines of a session have in common, as raw JSON.
 #[derive(Clone, Debug, Default)]
 pub struct Envelope {
     /// The id of the session.
     pub session: Vec<u8>,
-    /// `cwd`, `version`, `gitBranch` and `slug`, where they are known.
+    /// `cwd`, `version`, `gitBranch` and `slug`, if known.
     pub members: Vec<(&'static str, Vec<u8>)>,
-    /// The newest time so far.
+    /// The latest time so far.
     pub time: Option<Vec<u8>>,
-    /// The agent whose sidechain it is.
+    /// The agent of the sidechain.
     pub agent: Option<Vec<u8>>,
     /// Whether it is a sidechain.
     pub sidechain: bool,
-    /// The model of messages that name none.
+    /// The model of messages without one.
     pub model: Option<Vec<u8>>,
 }
 
-/// Ids of new lines.
+/// The ids of new lines.
 #[derive(Debug, Default)]
 pub struct NewIds {
     taken: HashSet<Id>,
-    /// For each id of a first attempt the next attempt: equal lines try none twice.
+    /// The next attempt by first attempt, so that equal lines do not repeat attempts.
     next: HashMap<Id, u64>,
 }
 
-/// Makes lines.
+/// Creates lines.
 pub struct Maker<'r> {
-    /// What they have in common.
+    /// The common members.
     pub envelope: Envelope,
-    /// The log, whose ids are taken.
+    /// The log, whose ids must not be reused.
     pub log: &'r Log,
-    /// Ids of new lines.
+    /// The ids of new lines.
     pub ids: NewIds,
-    /// What for.
+    /// The purpose of writing.
     pub purpose: Purpose,
-    /// What is lost.
+    /// Losses.
     pub report: &'r mut Report,
 }
 
 impl Maker<'_> {
-    /// A new id, which is the same for the same line in the same session.
+    /// A new id, derived from the line and its session.
     fn uuid(&mut self, seed: &[u8]) -> Vec<u8> {
         let session = self.envelope.session.clone();
         let attempt = |nth: u64| {
@@ -98,7 +98,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Takes an id; false when it is taken.
+    /// Reserves an id; `false` if it is already in use.
     fn take(&mut self, uuid: &[u8]) -> bool {
         Id::of(uuid).is_some_and(|id| !self.log.has(id) && self.ids.taken.insert(id))
     }
@@ -140,7 +140,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The lines of a message that hang on this one, and on one another where lines do.
+    /// The lines of a message with this parent; if `tied`, each line is the parent of the next.
     pub fn message(&mut self, body: &[u8], parent: Option<&[u8]>, tied: bool) -> Vec<New> {
         let record = Record::parse(body, Place { line: 0, offset: 1 });
         let Some(message) = record.message() else {
@@ -176,7 +176,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The model's message: a line for each of its blocks.
+    /// The lines of a model message, one per block.
     fn assistant(
         &mut self,
         body: &[u8],
@@ -233,7 +233,7 @@ impl Maker<'_> {
         lines
     }
 
-    /// The id of a message where it is one that a line can have, else a new one.
+    /// The message's id if it is valid for a line, otherwise a new one.
     fn own_uuid(&mut self, message: &Message<'_>, body: &[u8]) -> Vec<u8> {
         match message.id.filter(|id| is_uuid(id)) {
             Some(id) if self.take(id) => id.to_vec(),
@@ -241,7 +241,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Where a compaction took place: what hangs on it begins anew.
+    /// A compaction boundary; lines after it start a new tree.
     pub fn boundary(&mut self, seed: &[u8], logical: Option<&[u8]>) -> New {
         let uuid = self.uuid(&[b"boundary\n", seed].concat());
         self.line("system", &uuid, None, |line| {
@@ -254,7 +254,7 @@ impl Maker<'_> {
         })
     }
 
-    /// What was said before, as a text; behind a boundary, where what is hidden stands ahead of it.
+    /// The line with a summary, after a boundary if it hides earlier lines.
     pub fn summary(
         &mut self,
         text: &str,
@@ -280,7 +280,7 @@ impl Maker<'_> {
         lines
     }
 
-    /// Tells what the lines of a message that somebody said have no place for.
+    /// Reports the data of a message that lines cannot represent.
     pub fn tell(&mut self, body: &[u8]) {
         let record = Record::parse(body, Place { line: 0, offset: 1 });
         let Some(message) = record.message() else { return };
@@ -296,7 +296,7 @@ impl Maker<'_> {
         self.report.lose(Loss::Usage, u64::from(usage));
         let model = has("model") && role != Role::Assistant;
         self.report.lose(Loss::Model, u64::from(model));
-        // Rules are said by the user, and are no turn of his.
+        // System messages are written as user messages that are not turns.
         let spoken = matches!(role, Role::User | Role::Assistant | Role::Tool);
         let plain = match message.category() {
             Category::Context => matches!(role, Role::User),
@@ -315,7 +315,7 @@ impl Maker<'_> {
     }
 }
 
-/// An id in the spelling of a UUID that is made of a name.
+/// An id in UUID form, derived from a digest.
 fn spelled(digest: &[u8]) -> String {
     let mut bytes: [u8; 16] = std::array::from_fn(|at| digest[at]);
     bytes[6] = bytes[6] & 0x0f | 0x50;
@@ -324,7 +324,7 @@ fn spelled(digest: &[u8]) -> String {
     [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
 }
 
-/// The id of a session in a log: its own where that is a UUID, else one that is made of it.
+/// The id of a session in a log: its own if that is a UUID, otherwise one derived from it.
 pub fn session_id(id: &str) -> Vec<u8> {
     let raw = quoted(id);
     match is_uuid(&raw) {

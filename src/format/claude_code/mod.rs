@@ -1,21 +1,22 @@
-//! Claude Code: the log of a session, lines that hang on one another.
+//! Claude Code: session logs, whose lines form a tree.
 //!
-//! What the model says in one message is several lines, one a block; results are lines of the user. The newest message
-//! and what it rests on are the session; what was left behind when a prompt was edited is a branch, what an agent did
-//! is a sidechain: sessions of their own, behind the main one. A compaction is a boundary and the summary behind it.
+//! Each block of a model message is a line; tool results are lines of the user. The latest message and its ancestors
+//! are the main session. Messages abandoned by editing a prompt form a branch, and the messages of an agent a
+//! sidechain; these become separate sessions after the main one. A compaction is a boundary line and a summary after
+//! it.
 //!
-//! | `metadata.claude-code` | of | holds |
+//! | `metadata.claude-code` | of | contents |
 //! |---|---|---|
-//! | `sessionId`, `cwd`, `gitBranch`, `version`, `slug`, `agentId` | header | as the first line has them |
-//! | `lines` | message, summary | the lines that it was made of, a mark in the place of the content |
-//! | `raw` | message, summary | these lines whole, where they cannot be made again from the message |
-//! | `parts`, `part` | message | of one line: how many messages it became, and which this is |
+//! | `sessionId`, `cwd`, `gitBranch`, `version`, `slug`, `agentId` | header | as in the first line |
+//! | `lines` | message, summary | its source lines, with a marker in place of the content |
+//! | `raw` | message, summary | the complete source lines, if they cannot be restored from the message |
+//! | `parts`, `part` | message | for a line with several messages: their number, and the index of this one |
 //!
-//! Attachments that the model is sent are messages: a prompt typed while the agent works is the user's, a memory file is a
-//! context message. A report of a failed request is a message out of view, since the program never sends it.
+//! Attachments that are sent to the model are messages: a prompt typed while the agent works is a user message, a
+//! memory file is a context message. A report of a failed request is a hidden message, because it is never sent.
 //!
-//! All other lines are `foreign` events. Of ticks of running tools, of which a log may hold gigabytes, eight megabytes
-//! are carried along and the rest is counted.
+//! All other lines are `foreign` events. Logs may contain gigabytes of progress lines; up to 8 MiB are kept, the rest
+//! is counted.
 
 mod attachment;
 mod blocks;
@@ -98,7 +99,7 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// What a log looks like.
+/// The signature of a log.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a Claude Code log",
@@ -111,7 +112,7 @@ pub(super) const SIGNATURE: Signature = Signature {
     ..Signature::BLANK
 };
 
-/// What a line says of the content of a log: those of the user and the assistant are messages.
+/// The content of a line; lines of the user and the assistant are messages.
 fn message(shape: &Shape<'_>) -> Content {
     match shape.says("type", "user") || shape.says("type", "assistant") {
         true => Content::known(has_content(&shape.object("message"), "content")),
@@ -119,15 +120,15 @@ fn message(shape: &Shape<'_>) -> Content {
     }
 }
 
-/// The name of the format, and the word under which leftovers are kept.
+/// The name of the format, and of its annotations.
 const NAME: &str = "claude-code";
 
-/// Opens a log; it is read when its first session is asked for.
+/// Opens a log, which is read when its first session is requested.
 fn open(input: Input) -> Result<Box<dyn SessionReader>> {
     Ok(Box::new(LogReader::Waiting(Some(input))))
 }
 
-/// Reads the sessions of logs that stand behind one another.
+/// Reads the sessions of concatenated logs.
 enum LogReader {
     Waiting(Option<Input>),
     Open(VecDeque<Making>),
@@ -149,7 +150,7 @@ impl SessionReader for LogReader {
         };
         while let Some(making) = logs.front_mut() {
             let built = making.next();
-            // The log is as large as the session, which may be changed for long.
+            // Release the log, which is as large as the session, before the caller processes the session.
             if built.is_none() || making.is_done() {
                 logs.pop_front();
             }

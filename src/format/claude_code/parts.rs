@@ -1,11 +1,11 @@
-//! Logs that stand behind one another in one input, as `cat` puts them: each is one of its own.
+//! Splits the input into separate logs, as concatenated by `cat`.
 
 use super::line::Id;
 use super::log::{Line, Log};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Parts a log where neither a session nor a tie of lines goes on.
+/// Splits a log at positions that no session and no parent reference crosses.
 pub fn parts(log: Log) -> Vec<Log> {
     let ends = ends(&log);
     if ends.len() < 2 {
@@ -18,7 +18,7 @@ pub fn parts(log: Log) -> Vec<Log> {
     for end in ends {
         let mut own: Vec<Line> = lines.by_ref().take(end - first).collect();
         for line in &mut own {
-            // No tie leads out of a part.
+            // The parent is in the same part.
             line.above = line.above.and_then(|above| above.checked_sub(first));
         }
         parts.push(Log::part(Arc::clone(&origin), sha256.clone(), own));
@@ -27,10 +27,10 @@ pub fn parts(log: Log) -> Vec<Log> {
     parts
 }
 
-/// Where parts end. A part holds messages; what stands between two belongs to the one behind it.
+/// The ends of the parts. Each part has messages; other lines between two parts belong to the second.
 fn ends(log: &Log) -> Vec<usize> {
     let count = log.lines.len();
-    // For each line the last one that it may not be parted from.
+    // For each line, the last line that must be in the same part.
     let mut reach: Vec<usize> = (0..count).collect();
     let mut first: HashMap<Id, usize> = HashMap::new();
     for (index, line) in log.lines.iter().enumerate() {
@@ -47,7 +47,7 @@ fn ends(log: &Log) -> Vec<usize> {
     let (mut last, mut said) = (0, false);
     for (index, line) in log.lines.iter().enumerate() {
         last = last.max(reach[index]);
-        // Without a session nothing says that it is another one.
+        // Without a session id, it is unknown whether another session begins.
         said |= line.is_message() && line.session.is_some();
         if last == index && said {
             ends.push(index + 1);

@@ -1,4 +1,4 @@
-//! Sessions back in the log that they came from: what was not touched stays as the bytes it was.
+//! Writes sessions back to their log; unchanged lines keep their bytes.
 
 use super::decide::decide;
 use super::fate::{Fate, Fates, Held};
@@ -15,13 +15,13 @@ use crate::model::session::Session;
 use crate::model::view::View;
 use std::io::Write;
 
-/// Members that all lines of a session have, and new ones get.
+/// Members that all lines of a session have, including new ones.
 const COMMON: [&str; 4] = ["cwd", "version", "gitBranch", "slug"];
 
 /// Writes the sessions of a log back.
 ///
 /// # Errors
-/// [`Kind::Usage`] for what a log cannot say, such as a compaction of the program's own that is taken back.
+/// [`Kind::Usage`] for changes that a log cannot represent, such as undoing a compaction by the program.
 pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
     let Some(origin) = sessions.first().and_then(|first| first.session.origin()) else {
         return Ok(());
@@ -52,7 +52,7 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
     }
 }
 
-/// Writes a log of which these sessions changed.
+/// Writes a log in which these sessions have changed.
 fn change(
     log: &Log,
     all: &[Built],
@@ -100,9 +100,9 @@ fn change(
     weave(log, fates, out)
 }
 
-/// Where nothing that is left hangs on anything, a log is read as it stands, one line behind the other: what was left
-/// behind would be said again. So the main session hangs on a boundary then, and where nothing is left of it, that is all
-/// there is of it.
+/// Keeps branches out of the main session. If no remaining line has a parent, a log is read in line order, and branches
+/// would become part of the main session. Therefore, inserts a boundary as the parent of the main session, or in place
+/// of it if nothing of it remains.
 fn keep_apart(log: &Log, fates: &mut Fates, main: &[usize], others: &[Built], maker: &mut Maker<'_>) {
     let stays = |line: &&usize| log.lines[**line].is_message() && fates.lines[**line] != Fate::Goes;
     let beside = |line: &&usize| stays(line) && log.lines[**line].sidechain.is_none();
@@ -140,20 +140,20 @@ fn keep_apart(log: &Log, fates: &mut Fates, main: &[usize], others: &[Built], ma
     }
 }
 
-/// The name that a session's input had.
+/// The file name of a session's input.
 fn name(session: &Session) -> Option<String> {
     let header = session.header();
     let (_, source) = header.iter().find(|(name, _)| name == "source")?;
     Some(json::text(json::member(source, "name")?)?.into_owned())
 }
 
-/// Whether a session begins with the records that were read.
+/// Whether a session starts with the records that were read.
 fn is_from(session: &Session, built: &Built) -> bool {
     let read = &built.session;
     session.len() >= read.len() && (0..read.len()).all(|index| session.full(index) == read.full(index))
 }
 
-/// What the lines of a session have in common: what its newest message says.
+/// The common members of a session's lines, from its latest message.
 fn envelope(held: &Held<'_>) -> Envelope {
     let said = |line: &usize| held.log.facts(*line).filter(|facts| facts.message.is_some());
     let newest = held.lines.iter().rev().find_map(said);

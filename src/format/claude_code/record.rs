@@ -1,4 +1,4 @@
-//! Lines of a log as records: the pieces of one message become one again, results become tools' messages.
+//! Converts lines to records: joins the lines of one message, and splits off tool results as messages.
 
 use super::attachment::Attachment;
 use super::line::{Facts, Id, Kind, Said};
@@ -15,27 +15,27 @@ use crate::model::key::{self, Derive};
 use crate::model::summary;
 use std::collections::HashMap;
 
-/// What a command of the program printed, as the log has it.
+/// Elements with the output of a program command.
 const PRINTED: [&str; 2] = ["<local-command-stdout>", "<local-command-stderr>"];
 
-/// The messages that lines are.
+/// Converts lines to messages.
 pub struct Messages<'l> {
     log: &'l Log,
     ids: Derive,
 }
 
-/// A message in the making, and the lines that it is made of.
+/// A converted message.
 pub struct Made {
     /// The record.
     pub body: Vec<u8>,
     /// Its id.
     pub id: String,
-    /// Whether the program never sends it.
+    /// Whether the program never sends it to a model.
     pub hidden: bool,
 }
 
 impl<'l> Messages<'l> {
-    /// Of a log.
+    /// For a log.
     pub fn new(log: &'l Log) -> Self {
         Messages {
             log,
@@ -43,7 +43,7 @@ impl<'l> Messages<'l> {
         }
     }
 
-    /// The messages of lines that belong together: those of one message of the model, or one of the user.
+    /// The messages of lines that belong together: those of one model message, or one line of the user.
     pub fn of(&mut self, lines: &[usize]) -> Vec<Made> {
         let facts: Vec<Facts<'_>> = lines.iter().filter_map(|line| self.log.facts(*line)).collect();
         let Some(first) = facts.first() else {
@@ -77,7 +77,7 @@ impl<'l> Messages<'l> {
             if nth == 0 {
                 let model = facts.iter().find_map(|facts| facts.message.as_ref()?.model);
                 model.map(|model| draft.raw("model", model));
-                // The figures of the input repeat on every line; those of the output are whole on the last.
+                // Input usage is repeated on every line; output usage is complete on the last.
                 let usage = facts.iter().rev().find_map(|facts| facts.message.as_ref()?.usage);
                 usage.map(|usage| draft.raw("usage", usage));
             } else {
@@ -95,13 +95,13 @@ impl<'l> Messages<'l> {
                 .zip(lines)
                 .all(|(made, line)| json::same(made, self.log.body(*line)))
         });
-        // The content of an attachment has a place of its own, so that its line is kept whole.
+        // Lines with attachments are stored completely, because their content is elsewhere.
         let same = same && facts.iter().all(|facts| facts.attachment.is_none());
         let hidden = facts.iter().any(|facts| facts.api_error);
         let mut own = ObjectBuilder::default();
         match same {
             true => own.raw("lines", array(&shells)),
-            // What cannot be made again is kept whole.
+            // Store lines that cannot be restored from the message.
             false => own.raw("raw", array(lines.iter().map(|line| self.log.body(*line)))),
         };
         if parts > 1 {
@@ -124,7 +124,7 @@ impl<'l> Messages<'l> {
     }
 }
 
-/// The messages of lines without their books.
+/// The messages of lines without ids, times and annotations.
 pub fn drafts(facts: &[Facts<'_>]) -> Vec<Draft> {
     let Some(said) = facts.first().and_then(|facts| facts.message.as_ref()) else {
         return Vec::new();
@@ -164,7 +164,7 @@ pub fn drafts(facts: &[Facts<'_>]) -> Vec<Draft> {
     drafts
 }
 
-/// The content of the lines that messages are written to; none when they cannot be written.
+/// The content of lines for these messages; `None` if they cannot be encoded.
 pub fn written(bodies: &[Vec<u8>]) -> Option<Option<Vec<u8>>> {
     let mut report = Report::default();
     let contents: Vec<Vec<u8>> = bodies
@@ -184,7 +184,7 @@ pub fn written(bodies: &[Vec<u8>]) -> Option<Option<Vec<u8>>> {
     }
 }
 
-/// What is said in a message, as blocks or as a text. What cannot be said is told.
+/// The content of a message, as blocks or a string. Reports losses.
 pub fn content(body: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     let mut writing = Writing {
         api: Api::Anthropic,
@@ -201,7 +201,7 @@ pub fn content(body: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     }
 }
 
-/// The category of what the user says, where it is not simply that.
+/// The category of a user message, unless it is the default.
 fn category(facts: &[Facts<'_>]) -> Option<&'static str> {
     let first = facts.first()?;
     if first.kind == Kind::Assistant {
@@ -217,7 +217,7 @@ fn category(facts: &[Facts<'_>]) -> Option<&'static str> {
     printed.then_some("system_output")
 }
 
-/// The text of a message: a string, or that of its blocks.
+/// The text of a message: its string, or that of its blocks.
 fn text_of(said: &Said<'_>) -> String {
     let Some(content) = said.content else {
         return String::new();
@@ -233,16 +233,16 @@ fn text_of(said: &Said<'_>) -> String {
     texts.join("\n")
 }
 
-/// The id of an event that a line is.
+/// An id for the event of a line.
 fn event_id(kind: &str, body: &[u8]) -> String {
     let digest = key::sha256(&[kind.as_bytes(), b"\n", body].concat());
     format!("evt_{}", &digest[..16])
 }
 
-/// The first and the last message that an event covers; how often their ids had come by then.
+/// The first and last message that an event covers: their ids, and how often each occurred before.
 pub type Covered = [(String, u64); 2];
 
-/// The event that the summary of a compaction is.
+/// The event for the summary of a compaction.
 pub fn summary_event(
     body: &[u8],
     facts: &Facts<'_>,
@@ -291,7 +291,7 @@ pub fn summary_event(
     event.finish()
 }
 
-/// The event that a compaction without a summary is: what was said before it is no longer sent.
+/// The event for a compaction without a summary, which hides all earlier messages.
 pub fn cut_event(body: &[u8], facts: &Facts<'_>) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event
@@ -301,14 +301,14 @@ pub fn cut_event(body: &[u8], facts: &Facts<'_>) -> Vec<u8> {
         event.raw("at", timestamp);
     }
     event.raw("before", "null");
-    // The mark of what the log itself says.
+    // Marks the event as part of the log.
     let mut metadata = ObjectBuilder::default();
     metadata.raw(NAME, "{}");
     event.raw("metadata", metadata.finish());
     event.finish()
 }
 
-/// The event that keeps a message out of view which the program never sends.
+/// The event that hides a message that the program never sends.
 pub fn hidden_event(made: &Made, timestamp: Option<&[u8]>) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event
@@ -326,7 +326,7 @@ pub fn hidden_event(made: &Made, timestamp: Option<&[u8]>) -> Vec<u8> {
     event.finish()
 }
 
-/// A line that is no message.
+/// A passthrough record for a line that is not a message.
 pub fn foreign(body: &[u8]) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event
@@ -336,7 +336,7 @@ pub fn foreign(body: &[u8]) -> Vec<u8> {
     event.finish()
 }
 
-/// The pieces of each message among these lines: for the first line of one all of them, for the others none.
+/// The lines of each model message: all of them for its first line, none for the others.
 pub fn pieces(log: &Log, lines: &[usize]) -> HashMap<usize, Vec<usize>> {
     let mut first: HashMap<Id, usize> = HashMap::new();
     let mut pieces: HashMap<usize, Vec<usize>> = HashMap::new();

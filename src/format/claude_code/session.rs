@@ -1,4 +1,4 @@
-//! The sessions of a log, one after another: headers, and the records of their lines in order.
+//! Converts a log to sessions one at a time: header, and records in line order.
 
 use super::line::{Facts, Kind};
 use super::log::Log;
@@ -14,12 +14,12 @@ use crate::model::record::Record;
 use crate::model::session::Session;
 use std::collections::{HashMap, HashSet};
 
-/// A log that is made into sessions.
+/// A log that is converted to sessions.
 pub struct Making {
     /// The log.
     pub log: Log,
     name: Option<String>,
-    /// Whether sessions keep where they came from.
+    /// Whether sessions keep their source bytes.
     returns: bool,
     groups: Vec<Group>,
     next: usize,
@@ -27,20 +27,20 @@ pub struct Making {
     ids: HashSet<String>,
 }
 
-/// A session, and the lines of the log that each of its records was made of.
+/// A session, with the lines that each of its records was read from.
 pub struct Built {
     /// The session.
     pub session: Session,
-    /// By record.
+    /// Line indexes by record.
     pub sources: Vec<Vec<usize>>,
-    /// The lines that are its own, in the order of the file.
+    /// All its lines, in file order.
     pub lines: Vec<usize>,
-    /// Whether it is the main one.
+    /// Whether it is the main session.
     pub is_main: bool,
 }
 
 impl Making {
-    /// Sorts the lines of a log that came under this name, and may be written back.
+    /// Assigns the lines of a log to sessions. `name` is the file name; `returns` if it may be written back.
     pub fn new(log: Log, name: Option<String>, returns: bool) -> Making {
         let groups = groups(&log);
         let mut making = Making {
@@ -56,7 +56,7 @@ impl Making {
         making
     }
 
-    /// The id of the main session: that of its newest line, else one that its name or its bytes give it.
+    /// The id of the main session: that of its latest line, else one derived from the file name or the bytes.
     fn main_id(&self) -> String {
         let lines = self.groups.first().map_or(&[][..], |group| &group.lines);
         let said = lines.iter().rev().find_map(|line| {
@@ -97,12 +97,12 @@ impl Making {
         })
     }
 
-    /// Whether there is no further session.
+    /// Whether all sessions were returned.
     pub fn is_done(&self) -> bool {
         self.next >= self.groups.len()
     }
 
-    /// What a session is called: beside the main one, by the agent, or by its first message.
+    /// The key of a session: the main id, with the agent or the first message appended for a branch or sidechain.
     fn key(&self, group: &Group) -> String {
         let first = group
             .lines
@@ -171,7 +171,7 @@ impl Making {
         let (kind, at) = match group.beside {
             Some(Beside::Branch(at)) => ("branch", at),
             Some(Beside::Sidechain(at)) => ("sidechain", at),
-            // Alone in its file.
+            // A sidechain in its own file.
             None if first.is_some_and(|first| first.sidechain) => ("sidechain", None),
             None => return None,
         };
@@ -185,7 +185,7 @@ impl Making {
         Some(lineage.finish())
     }
 
-    /// The id of the message that a line of the main session is a piece of.
+    /// The id of the model message that a line of the main session is part of.
     fn message_of(&self, line: usize) -> Option<Vec<u8>> {
         let message = self.log.lines[line].said.as_ref()?.message;
         let is = |other: &&usize| {
@@ -200,7 +200,7 @@ impl Making {
     }
 }
 
-/// The records of a session in the making.
+/// Builds the records of a session.
 struct Records<'l> {
     log: &'l Log,
     lines: &'l [usize],
@@ -208,11 +208,11 @@ struct Records<'l> {
     sources: Vec<Vec<usize>>,
     messages: Messages<'l>,
     pieces: HashMap<usize, Vec<usize>>,
-    /// How often an id came.
+    /// Number of occurrences of each id.
     seen: HashMap<String, u64>,
-    /// What was said since the last compaction.
+    /// The messages since the last compaction.
     covered: Option<Covered>,
-    /// A boundary behind which nothing came yet.
+    /// A boundary that is not followed by a record yet.
     boundary: Option<usize>,
 }
 
@@ -294,7 +294,7 @@ impl<'l> Records<'l> {
         self.push(event, self.log.lines[index].place, vec![index]);
     }
 
-    /// A boundary that no summary follows.
+    /// Handles a boundary without a summary.
     fn cut(&mut self) {
         let Some(index) = self.boundary.take() else { return };
         self.covered = None;

@@ -1,23 +1,23 @@
-//! What a line has beside what is said in it, kept on the message so that the line can be made again: the line itself
-//! with a mark in the place of its content.
+//! The shell of a line: the line with a marker in place of its content. It is stored with the message, so that the line
+//! can be restored.
 
 use super::attachment;
 use super::line::{Facts, Said};
 use crate::format::request::piece::array;
 use crate::model::json::{self, Dialect};
 
-/// What stands in the place of the content.
+/// The content that a marker replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
     /// This many blocks.
     Blocks(usize),
-    /// A text.
+    /// A string.
     Text,
-    /// Nothing: the content stands in the line, or there is none.
+    /// None: the content is in the shell, or there is none.
     Nothing,
 }
 
-/// A line without what is said in it. The second value is what stands in its place.
+/// The shell of a line, and the content that its marker replaces.
 pub fn of(body: &[u8], facts: &Facts<'_>) -> (Vec<u8>, Held) {
     let (Some(said), None) = (&facts.message, &facts.attachment) else {
         return (body.to_vec(), Held::Nothing);
@@ -45,7 +45,7 @@ fn held(said: &Said<'_>) -> Held {
     }
 }
 
-/// What stands in a shell for its content.
+/// The content that the marker of a shell replaces.
 pub fn mark(shell: &[u8]) -> Held {
     let content = json::member(shell, "message").and_then(|message| json::member(message, "content"));
     match content {
@@ -58,7 +58,7 @@ pub fn mark(shell: &[u8]) -> Held {
     }
 }
 
-/// A line with this content.
+/// A line with its content replaced.
 pub fn with_content(line: &[u8], content: &[u8]) -> Option<Vec<u8>> {
     let Some(message) = json::member(line, "message") else {
         return attachment::with_content(line, content);
@@ -67,7 +67,7 @@ pub fn with_content(line: &[u8], content: &[u8]) -> Option<Vec<u8>> {
     json::with_members(line, &[("message", Some(&message))]).ok()
 }
 
-/// The lines that shells were made of, out of all that is said in them; none when that is not as much as they held.
+/// Restores lines from shells and the content of a message; `None` if the number of blocks differs.
 pub fn fill(shells: &[&[u8]], content: Option<&[u8]>) -> Option<Vec<Vec<u8>>> {
     let blocks = content.and_then(|raw| json::elements(raw, Dialect::Strict));
     let mut rest = blocks.iter().flatten();
@@ -77,7 +77,7 @@ pub fn fill(shells: &[&[u8]], content: Option<&[u8]>) -> Option<Vec<Vec<u8>>> {
             Held::Nothing => shell.to_vec(),
             Held::Text => match (content, &blocks) {
                 (Some(text), None) if shells.len() == 1 => with_content(shell, text)?,
-                // Among blocks a text is one of them.
+                // A string is one of the blocks.
                 _ => with_content(shell, json::member(rest.next()?, "text")?)?,
             },
             Held::Blocks(count) => {

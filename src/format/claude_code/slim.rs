@@ -1,11 +1,11 @@
-//! Logs without what Claude Code does not need to resume a session.
+//! Removes lines that Claude Code does not need to resume a session.
 
 use super::line::{Facts, Id, is_uuid};
 use crate::format::slim::part::{Chosen, Part, Slimmed, Slimmer, Slimming, digest};
 use crate::model::json;
 use std::collections::{HashMap, HashSet};
 
-/// Copies of lines that are there already.
+/// Copies of earlier lines.
 const COPY: &str = "copy";
 const RESULT: &str = "toolUseResult";
 
@@ -25,21 +25,21 @@ pub const SLIMMING: Slimming = Slimming {
     },
 };
 
-/// A log that is read for the first time.
+/// A log in its first pass.
 #[derive(Default)]
 struct Log {
     chosen: Chosen,
-    /// Lines by id: the digest of each first one.
+    /// Digest of the first line with each id.
     lines: HashMap<Id, [u8; 32]>,
-    /// Numbers of lines that are copies.
+    /// Line numbers of copies.
     copies: HashSet<u64>,
-    /// Lines of kinds that are removed, and what they hang on.
+    /// The parents of lines whose kind is to be removed.
     above: HashMap<Id, Option<Box<[u8]>>>,
-    /// What other lines hang on.
+    /// Ids that are parents of other lines.
     hung: HashSet<Id>,
-    /// Lines that others name in another way.
+    /// Ids that lines refer to in other ways.
     named: HashSet<Id>,
-    /// The nearest line that is kept above one that may be removed.
+    /// The nearest kept ancestor of each line that may be removed.
     found: HashMap<Id, Option<Box<[u8]>>>,
 }
 
@@ -49,7 +49,7 @@ impl Log {
         self.chosen.part(name).filter(|_| name != COPY && name != RESULT)
     }
 
-    /// The line that others hang on once this one is removed; none if it has to be kept.
+    /// The new parent of a removed line's children; `None` if the line must be kept.
     fn above(&mut self, id: Id) -> Option<Box<[u8]>> {
         let mut way = Vec::new();
         let mut at = id;
@@ -60,7 +60,7 @@ impl Log {
             let Some(Some(above)) = self.above.get(&at) else {
                 break None;
             };
-            // While it is looked for, a line that hangs on itself has none.
+            // Ends the search in a cycle.
             self.found.insert(at, None);
             way.push(at);
             match Id::of(above) {
@@ -75,7 +75,7 @@ impl Log {
         found
     }
 
-    /// Whether a line of a kind that is removed can be: what hangs on it can hang on another one.
+    /// Whether a line of a kind to be removed can be removed, because its children can get another parent.
     fn is_removed(&mut self, id: Id) -> bool {
         !self.named.contains(&id) && (!self.hung.contains(&id) || self.above(id).is_some())
     }

@@ -1,31 +1,31 @@
-//! Which lines make a conversation: the newest one from its end upwards, what was left behind, and what agents did
-//! beside it.
+//! Assigns lines to sessions: the main session, which is the latest message with its ancestors, and its branches and
+//! sidechains.
 
 use super::line::Id;
 use super::log::{Line, Log};
 use std::collections::HashMap;
 
-/// Lines that are one session, in the order of the file.
+/// The lines of one session.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Group {
-    /// Which.
+    /// Line indexes, in file order.
     pub lines: Vec<usize>,
-    /// What it is beside the main one.
+    /// Its relation to the main session; `None` for the main one.
     pub beside: Option<Beside>,
 }
 
-/// A session beside the main one.
+/// A side session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beside {
-    /// Messages that were left behind when another way was taken; the message that it left the main one at.
+    /// An abandoned branch, with the message of the main session after which it begins.
     Branch(Option<usize>),
-    /// What an agent did; the message that it hangs on, where it says so.
+    /// The messages of an agent, with their parent message if known.
     Sidechain(Option<usize>),
 }
 
-/// Sorts the lines of a log: the main session, its branches, its sidechains.
+/// Splits a log into the main session, its branches and its sidechains.
 pub fn groups(log: &Log) -> Vec<Group> {
-    // The log of an agent is no sidechain in its own file.
+    // In the separate log of an agent, the sidechain is the main session.
     let alone = !log
         .lines
         .iter()
@@ -54,7 +54,7 @@ pub fn groups(log: &Log) -> Vec<Group> {
                 (false, _) => places.sidechain(index, ties.of(index), anchors[index]),
             }
         } else {
-            // What is no message goes with the message that it hangs on, or with its agent.
+            // A line that is not a message belongs to the session of its parent message, or of its agent.
             let group = match is_main(line) {
                 false => places.sidechains.get(&ties.of(index)).copied(),
                 true => anchors[index].and_then(|anchor| places.of.get(&anchor).copied()),
@@ -65,12 +65,12 @@ pub fn groups(log: &Log) -> Vec<Group> {
     places.finish()
 }
 
-/// The groups in the making.
+/// The groups so far.
 #[derive(Default)]
 struct Places {
     main: Group,
     others: Vec<Group>,
-    /// The group of a message beside the main session.
+    /// The group of each message that is not in the main session.
     of: HashMap<usize, usize>,
     branches: HashMap<usize, usize>,
     sidechains: HashMap<usize, usize>,
@@ -116,14 +116,14 @@ impl Places {
 
     fn finish(mut self) -> Vec<Group> {
         let is_branch = |group: &Group| matches!(group.beside, Some(Beside::Branch(_)));
-        // Stable: both stay in the order of the file.
+        // The sort is stable and keeps the file order.
         self.others.sort_by_key(|group| !is_branch(group));
         self.others.insert(0, self.main);
         self.others
     }
 }
 
-/// For each line the nearest message above it.
+/// For each line, its nearest ancestor that is a message.
 pub fn anchors(log: &Log) -> Vec<Option<usize>> {
     let mut anchors: Vec<Option<Option<usize>>> = vec![None; log.lines.len()];
     let mut way = Vec::new();
@@ -133,7 +133,7 @@ pub fn anchors(log: &Log) -> Vec<Option<usize>> {
             if let Some(found) = anchors[at] {
                 break found;
             }
-            // While it is looked for, a line that hangs on itself has none.
+            // Ends the search in a cycle.
             anchors[at] = Some(None);
             way.push(at);
             match log.lines[at].above {
@@ -149,8 +149,8 @@ pub fn anchors(log: &Log) -> Vec<Option<usize>> {
     anchors.into_iter().map(Option::flatten).collect()
 }
 
-/// What the newest message rests on: its ancestors, the other pieces of the same messages, and the results of their
-/// calls, which a walk from the end alone would miss.
+/// Marks the messages that the latest one depends on: its ancestors, the other lines of the same messages, and the
+/// results of their calls, which are not ancestors.
 fn live(log: &Log, is_main: impl Fn(&Line) -> bool) -> Vec<bool> {
     let is_message = |index: usize| log.lines[index].is_message() && is_main(&log.lines[index]);
     let mut live = vec![false; log.lines.len()];
@@ -196,7 +196,7 @@ fn live(log: &Log, is_main: impl Fn(&Line) -> bool) -> Vec<bool> {
         let Some(ties) = &log.lines[index].said else {
             continue;
         };
-        // Each is asked for once: it is taken out.
+        // Remove each entry, so that it is visited once.
         let more = ties.message.and_then(|id| pieces.remove(&id)).unwrap_or_default();
         let answers = ties.calls.iter().filter_map(|id| results.remove(id)).flatten();
         for other in more.into_iter().chain(answers) {
@@ -214,7 +214,7 @@ fn ties(log: &Log) -> impl Iterator<Item = (usize, &super::log::Ties)> {
     lines.filter_map(|(index, line)| Some((index, line.said.as_deref()?)))
 }
 
-/// Ties what was left behind into connected pieces.
+/// Joins abandoned lines into connected components.
 fn tie_lost(
     log: &Log,
     anchors: &[Option<usize>],
@@ -239,7 +239,7 @@ fn tie_lost(
     }
 }
 
-/// Ties the lines of each agent, and where no agent is named those that hang together.
+/// Joins the lines of each agent; without an agent id, connected lines.
 fn tie_agents(log: &Log, is_main: impl Fn(&Line) -> bool, components: &mut Components) {
     let mut first: HashMap<Id, usize> = HashMap::new();
     for (index, line) in log.lines.iter().enumerate().filter(|(_, line)| !is_main(line)) {
@@ -254,7 +254,7 @@ fn tie_agents(log: &Log, is_main: impl Fn(&Line) -> bool, components: &mut Compo
     }
 }
 
-/// Connected pieces: each line points to another of its piece, the first to itself.
+/// Connected components: each line points to another of its component, the first one to itself.
 struct Components(Vec<usize>);
 
 impl Components {
@@ -262,7 +262,7 @@ impl Components {
         Components((0..lines).collect())
     }
 
-    /// The piece's first line.
+    /// The first line of the component.
     fn of(&mut self, mut index: usize) -> usize {
         while self.0[index] != index {
             self.0[index] = self.0[self.0[index]];

@@ -1,10 +1,10 @@
-//! The request that a message is the reply of.
+//! The id of the request that a message answers.
 
 use super::NAME;
 use crate::model::json::{self, Dialect};
 use crate::model::message::Message;
 
-/// The id that the provider gave a reply: lines of one request share it, and so does a sidechain that repeats it.
+/// The id that the provider assigned to a reply. All lines of one request share it, including copies in a sidechain.
 pub fn request_id(message: &Message<'_>) -> Option<String> {
     let own = json::member(message.metadata?, NAME)?;
     let lines = json::elements(json::member(own, "lines")?, Dialect::Strict)?;

@@ -1,4 +1,4 @@
-//! A log with its fates carried out: lines that stay are the bytes they were, and hang on what is still there.
+//! Applies changes to a log: kept lines keep their bytes, except that a removed parent is replaced.
 
 use super::fate::{Fate, Fates};
 use super::line::{Id, Kind};
@@ -8,7 +8,7 @@ use crate::format::written;
 use crate::model::json;
 use std::io::Write;
 
-/// Writes the log.
+/// Writes the changed log.
 pub fn weave(log: &Log, mut fates: Fates, out: &mut dyn Write) -> Result<()> {
     let staying = staying(log, &fates);
     let mut lines = Lines { out, open: false };
@@ -40,7 +40,7 @@ pub fn weave(log: &Log, mut fates: Fates, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// For each line the nearest one that stays, itself included.
+/// For each line, the nearest kept line, starting at itself and following parents.
 fn staying(log: &Log, fates: &Fates) -> Vec<Option<usize>> {
     let mut found: Vec<Option<Option<usize>>> = vec![None; log.lines.len()];
     let mut way = Vec::new();
@@ -54,7 +54,7 @@ fn staying(log: &Log, fates: &Fates) -> Vec<Option<usize>> {
             if fates.lines[at] != Fate::Goes {
                 break Some(at);
             }
-            // While it is looked for, a line that hangs on itself has none.
+            // Ends the search in a cycle.
             found[at] = Some(None);
             match log.lines[at].above {
                 Some(above) => at = above,
@@ -68,7 +68,7 @@ fn staying(log: &Log, fates: &Fates) -> Vec<Option<usize>> {
     found.into_iter().map(Option::flatten).collect()
 }
 
-/// The line hanging on what is there; none when it does already.
+/// The line with its parent replaced; `None` if unchanged.
 fn retied(
     log: &Log,
     index: usize,
@@ -91,7 +91,7 @@ fn retied(
             )
         }
         _ if line.kind == Kind::Other => {
-            // A title names the newest line of its conversation, without which that is not found.
+            // A title refers to the latest line of its conversation, without which it is not found.
             let leaf = json::member(body, "leafUuid").and_then(Id::of)?;
             let leaf = log.find(leaf).filter(|leaf| staying[*leaf] != Some(*leaf))?;
             let newest = || {
@@ -109,7 +109,7 @@ fn retied(
     json::with_members(body, &[(name, Some(&parent))]).ok()
 }
 
-/// Writes lines so that one without an ending never runs into the next.
+/// Writes lines, adding a missing newline before the next line.
 struct Lines<'w> {
     out: &'w mut dyn Write,
     open: bool,

@@ -1,5 +1,5 @@
-//! Any session as a log that the program goes on with. What came from a log is made of the lines that it was, so that a
-//! log which went through the record stream is one again.
+//! Writes any session as a log that Claude Code can resume. Restores the original lines of records that were read from
+//! a log, so that a conversion to the record stream and back is lossless.
 
 use super::decide::decide;
 use super::fate::{Fates, Held};
@@ -84,13 +84,13 @@ pub fn write(
     }
 }
 
-/// What is kept of the lines that a record was made of.
+/// The format's annotation of a record.
 fn note(session: &Session, index: usize) -> Option<Vec<u8>> {
     let metadata = json::member(session.record(index).body, "metadata")?;
     json::member(metadata, NAME).map(<[u8]>::to_vec)
 }
 
-/// The lines that the records of a session were made of, and for each record which.
+/// The original lines of a session's records, and for each record its lines.
 fn lines(session: &Session) -> (Vec<u8>, Vec<Vec<usize>>) {
     let mut sources = vec![Vec::new(); session.len()];
     let mut lines: Vec<Vec<u8>> = Vec::new();
@@ -111,7 +111,7 @@ fn lines(session: &Session) -> (Vec<u8>, Vec<Vec<usize>>) {
     (tied(lines), sources)
 }
 
-/// The lines of the message here, and of how many records they are all.
+/// The original lines of the message at `index`, and the number of records that share them.
 fn message(session: &Session, index: usize) -> (Option<Vec<Vec<u8>>>, usize) {
     let Some(note) = note(session, index) else {
         return (None, 1);
@@ -145,7 +145,7 @@ fn message(session: &Session, index: usize) -> (Option<Vec<Vec<u8>>>, usize) {
     }
 }
 
-/// Whether lines still read as these messages.
+/// Whether lines still decode to these messages.
 fn is_same(lines: &[&[u8]], bodies: &[Vec<u8>]) -> bool {
     let facts: Vec<Facts<'_>> = lines.iter().filter_map(|line| Facts::of(line).ok()).collect();
     let drafts = record::drafts(&facts);
@@ -159,7 +159,7 @@ fn is_same(lines: &[&[u8]], bodies: &[Vec<u8>]) -> bool {
         })
 }
 
-/// The line of an event that came from a log.
+/// The original line of an event.
 fn event(session: &Session, index: usize) -> Option<Vec<Vec<u8>>> {
     let record = session.record(index);
     let event = record.event()?;
@@ -186,9 +186,9 @@ fn event(session: &Session, index: usize) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// The lines as a log, each hanging on one that is there: what was settled is gone, and its children hang on what stands
-/// before them. Where none hangs on another and several hang on nothing, the order of the lines is that of the talk: one
-/// that were tied would part the others from it.
+/// Joins lines to a log, replacing parents that are not in it by the preceding line. If no line has a parent and
+/// several are roots, the line order defines the session; then no parents are set, because one line with a parent would
+/// separate the others.
 fn tied(lines: Vec<Vec<u8>>) -> Vec<u8> {
     let id = |raw: Option<&[u8]>| raw.and_then(Id::of);
     let ids: Vec<(Option<Id>, Option<Id>)> = lines

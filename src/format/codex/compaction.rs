@@ -1,4 +1,4 @@
-//! A compaction: the history before it is replaced, by items or by the text of a summary.
+//! Compactions in a log, which replace the history before them by items or by a summary.
 
 use super::line::Item;
 use super::steps::Open;
@@ -8,18 +8,18 @@ use crate::format::request::{Api, piece};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 
-/// What stands before a compaction: the messages that it replaces.
+/// The state before a compaction.
 #[derive(Default)]
 pub struct Before {
     /// Ids of the first and the last message of the log so far.
     pub ends: Option<[String; 2]>,
-    /// Ids of the messages that the compaction before has put in.
+    /// Ids of the messages that the previous compaction inserted.
     pub inserted: Vec<String>,
-    /// Whether the text of a summary stands for messages.
+    /// Whether a summary is active.
     pub summary: bool,
 }
 
-/// The event that a compaction is; `name` tells it from any other.
+/// The event for a compaction; `name` makes its id unique.
 pub fn event(
     payload: &[u8],
     name: &str,
@@ -98,7 +98,7 @@ fn quoted(ids: &[String; 2]) -> Vec<u8> {
     array(ids.iter().map(|id| piece::quoted(id)))
 }
 
-/// The messages that items are, and their ids.
+/// The messages of items, with their ids.
 fn messages(items: &[&[u8]], id: impl Fn(usize) -> String) -> Vec<(String, Vec<u8>)> {
     let mut groups: Vec<Vec<&[u8]>> = Vec::new();
     let mut open: Option<Open> = None;

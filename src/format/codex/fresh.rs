@@ -1,5 +1,5 @@
-//! A session that came from elsewhere as a log that Codex can go on with: the line that tells of the session, the
-//! settings of each turn, the items, and what the display log says of them.
+//! Writes a session from another format as a log that Codex can resume: the session line, the settings of each turn,
+//! the items, and their display events.
 
 use super::items::{self, enveloped};
 use super::read::UNKNOWN;
@@ -17,7 +17,7 @@ use crate::model::view::View;
 use std::io::Write;
 use std::rc::Rc;
 
-/// The time of what has none.
+/// The time of records without one.
 pub const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
 
 /// Writes the view of a session.
@@ -57,7 +57,7 @@ pub fn write(
             time = own.to_vec();
         }
         let asks = message.is_some_and(|message| asks(&message));
-        // Rules stand ahead of the first turn.
+        // System messages precede the first turn.
         let rules = item.traits(session).is_some_and(|traits| traits.is_system());
         if asks || (turns == 0 && !rules) {
             line(&time, "turn_context", &about.turn(models[nth].as_deref(), turns))?;
@@ -68,7 +68,7 @@ pub fn write(
             line(&time, "response_item", kept.as_deref().unwrap_or(payload))?;
         }
         if let Some(message) = &message {
-            // What neither says nor calls anything is no item.
+            // A message without text and calls has no item.
             report.lose(Loss::Part, u64::from(items[nth].is_empty()));
             if let Some(event) = told(message) {
                 line(&time, "event_msg", &event)?;
@@ -83,7 +83,7 @@ pub fn write(
     Ok(())
 }
 
-/// For each item of a view the model of the next reply from it on.
+/// For each item of a view, the model of the next reply.
 fn models_ahead(session: &Session, view: &View) -> Vec<Option<Rc<[u8]>>> {
     let mut next: Option<Rc<[u8]>> = None;
     let mut models: Vec<_> = view
@@ -106,7 +106,7 @@ fn models_ahead(session: &Session, view: &View) -> Vec<Option<Rc<[u8]>>> {
     models
 }
 
-/// A thought without what only the account that it was made for can read; none when it has no such.
+/// Reasoning without its encrypted content, which only the original account can decrypt; `None` if it has none.
 fn bare(item: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     if json::member(item, "type") != Some(b"\"reasoning\"") {
         return None;
@@ -120,7 +120,7 @@ fn asks(message: &Message<'_>) -> bool {
     message.role() == Role::User && message.category() == Category::Dialog
 }
 
-/// What the display log says of a message.
+/// The display event of a message.
 pub fn told(message: &Message<'_>) -> Option<Vec<u8>> {
     let text = items::shown(message);
     match message.role() {
@@ -130,7 +130,7 @@ pub fn told(message: &Message<'_>) -> Option<Vec<u8>> {
     }
 }
 
-/// Counts the books of a message that a log has no place for.
+/// Counts the data of a message that a log cannot represent.
 fn tell(message: &Message<'_>, body: &[u8], report: &mut Report) {
     let known = [Api::OpenaiResponses.name()];
     losses::members(message, body, &[Loss::Id, Loss::Usage], &known, report);
@@ -138,7 +138,7 @@ fn tell(message: &Message<'_>, body: &[u8], report: &mut Report) {
     report.lose(Loss::Category, u64::from(category));
 }
 
-/// What a log says of the session it is of.
+/// The session data in a log.
 struct About {
     id: String,
     begun: Vec<u8>,
@@ -181,7 +181,7 @@ impl About {
         }
     }
 
-    /// The line that tells of the session. Without a provider it is not taken up again.
+    /// The session line. Codex does not resume a session without a provider.
     fn meta(&self) -> Vec<u8> {
         let mut meta = ObjectBuilder::default();
         meta.text("id", &self.id)
@@ -197,7 +197,7 @@ impl About {
         meta.finish()
     }
 
-    /// The settings of the turn that begins with an item of the view.
+    /// The settings of the turn that starts at an item of the view.
     fn turn(&self, model: Option<&[u8]>, turns: u64) -> Vec<u8> {
         let mut sandbox = ObjectBuilder::default();
         sandbox.text("type", "read-only");

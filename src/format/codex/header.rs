@@ -1,4 +1,4 @@
-//! What a log tells of its session, and how much of it is another session's, said again.
+//! The header of a session, and the number of lines that a fork copies from its parent.
 
 use super::line::{Kind, Line};
 use super::{NAME, uuid};
@@ -10,7 +10,7 @@ use crate::model::json::{self, ObjectBuilder};
 use crate::model::time;
 use std::borrow::Cow;
 
-/// The line that tells of the session: the first of its kind. A later one is another session's.
+/// The session line: the first of its kind. Later ones belong to other sessions.
 pub fn meta(lines: &[Line<'_>]) -> Option<usize> {
     lines.iter().position(|line| matches!(line.kind, Kind::Meta(_)))
 }
@@ -58,7 +58,7 @@ pub fn header(source: &Source<'_>, lines: &[Line<'_>], meta: Option<usize>) -> V
     header.finish(&id)
 }
 
-/// The name that was given to the session last.
+/// The last name given to the session.
 fn title<'a>(lines: &[Line<'a>]) -> Option<Cow<'a, str>> {
     lines.iter().rev().find_map(|line| match &line.kind {
         Kind::Event(name, payload) if name == "thread_name_updated" => text(payload, "thread_name"),
@@ -76,8 +76,8 @@ fn lineage(told: &[u8]) -> Option<Vec<u8>> {
     Some(lineage.finish())
 }
 
-/// How many of the first lines a fork has from its parent. These are said again with the time of the fork, so that
-/// only the ids of turns tell: a turn of its own is not older than the session.
+/// The number of lines that a fork copied from its parent. The copies have the time of the fork and are only
+/// recognizable by their turn ids: the session's own turns are not older than the session.
 pub fn inherited(lines: &[Line<'_>], meta: Option<usize>) -> usize {
     let told = payload(lines, meta);
     let (Some(id), Some(parent)) = (text(told, "id"), text(told, "forked_from_id")) else {
@@ -100,21 +100,21 @@ pub fn inherited(lines: &[Line<'_>], meta: Option<usize>) -> usize {
             _ => {}
         }
     }
-    // Nothing of its own yet, or nothing of the parent's at all.
+    // Either no own lines yet, or no copied ones.
     if replayed { lines.len() } else { 0 }
 }
 
-/// Where one log ends and another begins, of logs that stand behind one another. A fork says again what its parents told
-/// of themselves, right behind its own; what comes later and is another session's begins another log.
+/// Detects where another log begins in concatenated logs. The session line of a fork is directly followed by those of
+/// its ancestors; a later session line of another session starts another log.
 #[derive(Debug, Default)]
 pub struct Beginning {
     id: Option<String>,
-    /// Whether anything else than what is told of sessions has come.
+    /// Whether a line other than a session line was seen.
     told: bool,
 }
 
 impl Beginning {
-    /// Whether a line begins another log; to be asked of every line.
+    /// Whether a line starts another log; must be called for every line.
     pub fn is_another(&mut self, line: &[u8]) -> bool {
         let likely = |word: &str| memchr::memmem::find(line, word.as_bytes()).is_some();
         if !likely("session_meta") && !likely("\"instructions\"") {

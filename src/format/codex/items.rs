@@ -1,4 +1,4 @@
-//! The items that the messages of a view are, and the lines that items are.
+//! Converts messages of a view to items, and items to lines.
 
 use super::line::{Kind, Line};
 use super::object;
@@ -11,8 +11,8 @@ use crate::model::session::Session;
 use crate::model::view::View;
 use std::borrow::Cow;
 
-/// The items of each item of a view. What they cannot carry goes to the report; `own` tells that the session came from a
-/// log, whose order stands.
+/// The items for each item of a view. Losses go to the report; `own` if the session was read from a log, whose order is
+/// kept.
 pub fn of_view(session: &Session, view: &View, own: bool, report: &mut Report) -> Vec<Vec<Vec<u8>>> {
     let request = request::built_of(Api::OpenaiResponses, own, session, view, Purpose::Return, report);
     let mut items = vec![Vec::new(); view.items.len()];
@@ -32,7 +32,7 @@ pub fn of_view(session: &Session, view: &View, own: bool, report: &mut Report) -
     items
 }
 
-/// Items of a log always say their type, and what their parts are.
+/// Adds the types that items of a log and their parts always have.
 fn typed(item: Vec<u8>) -> Vec<u8> {
     let said = json::member(&item, "type").is_some();
     let content = json::member(&item, "content").filter(|raw| raw.starts_with(b"\""));
@@ -70,7 +70,7 @@ fn input_text(raw: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A line of this type around a payload.
+/// A line of this type with a payload.
 pub fn enveloped(timestamp: &[u8], kind: &str, payload: &[u8]) -> Vec<u8> {
     let mut line = ObjectBuilder::default();
     line.raw("timestamp", timestamp)
@@ -79,7 +79,7 @@ pub fn enveloped(timestamp: &[u8], kind: &str, payload: &[u8]) -> Vec<u8> {
     line.finish()
 }
 
-/// The line of an item, of these members around it; without such the item is the line.
+/// The line of an item with these envelope members; without an envelope, the item itself.
 pub fn line(envelope: Option<&[(Cow<'_, str>, &[u8])]>, kind: &str, payload: &[u8]) -> Vec<u8> {
     let Some(members) = envelope else {
         return payload.to_vec();
@@ -96,7 +96,7 @@ pub fn line(envelope: Option<&[(Cow<'_, str>, &[u8])]>, kind: &str, payload: &[u
     line.finish()
 }
 
-/// A line with another payload, everything around it as it was.
+/// A line with its payload replaced.
 pub fn with_payload(old: &[u8], payload: &[u8]) -> Vec<u8> {
     let line = Line::parse(old, crate::error::Place { line: 1, offset: 1 });
     let mut new = match line.envelope {
@@ -109,7 +109,7 @@ pub fn with_payload(old: &[u8], payload: &[u8]) -> Vec<u8> {
     new
 }
 
-/// The payload of a line that is an item or an event.
+/// The payload of a line with an item or event.
 pub fn payload(line: &[u8]) -> Option<Vec<u8>> {
     match Line::parse(line, crate::error::Place { line: 1, offset: 1 }).kind {
         Kind::Item(_, payload) | Kind::Event(_, payload) | Kind::Compacted(payload) => Some(payload.to_vec()),
@@ -117,12 +117,12 @@ pub fn payload(line: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// The text of a message as the display log shows it.
+/// The text of a message in its display event.
 pub fn shown(message: &Message<'_>) -> Vec<u8> {
     piece::quoted(&message.text())
 }
 
-/// What the display log says of the user's message.
+/// The display event of a user message.
 pub fn user_event(text: &[u8], rest: Option<&[u8]>) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event.text("type", "user_message").raw("message", text);
@@ -141,19 +141,19 @@ pub fn user_event(text: &[u8], rest: Option<&[u8]>) -> Vec<u8> {
     event.finish()
 }
 
-/// What the display log says of what the model said.
+/// The display event of a model message.
 pub fn agent_event(text: &[u8]) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event.text("type", "agent_message").raw("message", text);
     event.finish()
 }
 
-/// The members of a kept object.
+/// The members of a stored object.
 pub fn members(object: &[u8]) -> Vec<(Cow<'_, str>, &[u8])> {
     piece::rest(object, &[]).collect()
 }
 
-/// Written again for the log: what [`object`] made of members.
+/// Restores envelope members that [`object`] stored.
 pub fn kept_envelope(raw: Option<&[u8]>, timestamp: Option<&[u8]>) -> Option<Vec<u8>> {
     match (raw, timestamp) {
         (Some(b"null"), _) => None,
@@ -163,7 +163,7 @@ pub fn kept_envelope(raw: Option<&[u8]>, timestamp: Option<&[u8]>) -> Option<Vec
     }
 }
 
-/// The items of messages as a history that takes the place of another.
+/// The items of messages, as a replacement history.
 pub fn history(bodies: &[&[u8]]) -> Vec<u8> {
     let mut session = Session::default();
     for body in bodies {

@@ -1,4 +1,4 @@
-//! One line of a log: what it is, and what stands around it.
+//! Parses one line of a log: its kind and envelope.
 
 use crate::error::Place;
 use crate::format::openai_responses::is_unnamed;
@@ -6,24 +6,24 @@ use crate::model::json::{self, Dialect, Fault};
 use crate::model::record;
 use std::borrow::Cow;
 
-/// What an item is to a message.
+/// The role of an item in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item {
-    /// What the model thought.
+    /// Reasoning.
     Reasoning,
-    /// What the model said.
+    /// Text of the model.
     Said,
-    /// What the model called.
+    /// A tool call.
     Call,
-    /// What the model had done at the provider: neither call nor result.
+    /// A call that the provider executes: neither call nor result.
     Server,
-    /// A message of its own: what somebody else said, or what a tool gave.
+    /// A separate message: of another sender, or a tool result.
     Alone,
-    /// No part of a message: a snapshot, a kind that nobody writes any more.
+    /// Not a message: a snapshot, or an obsolete kind.
     Other,
 }
 
-/// Calls that the provider carries out itself.
+/// Types of calls that the provider executes.
 const SERVER: [&str; 6] = [
     "web_search_call",
     "image_generation_call",
@@ -34,7 +34,7 @@ const SERVER: [&str; 6] = [
 ];
 
 impl Item {
-    /// What an item is, by its members.
+    /// The role of an item, from its members.
     pub fn of(item: &[u8]) -> Item {
         let kind = json::member(item, "type")
             .and_then(json::text)
@@ -56,30 +56,30 @@ impl Item {
         }
     }
 
-    /// Whether something of this type could be an item that stands without its envelope.
+    /// Whether a line of this type may be an item without an envelope.
     fn is_bare(kind: &str) -> bool {
         matches!(kind, "message" | "reasoning") || kind.ends_with("_call") || kind.ends_with("_output")
     }
 }
 
-/// What a line is, over its payload.
+/// The kind of a line, with its payload.
 #[derive(Clone, Debug)]
 pub enum Kind<'a> {
-    /// What is told of the session.
+    /// The session line.
     Meta(&'a [u8]),
-    /// A piece of the history that the model is sent.
+    /// An item of the history that is sent to the model.
     Item(Item, &'a [u8]),
-    /// A line of the display log, and its name.
+    /// A display event, and its name.
     Event(Cow<'a, str>, &'a [u8]),
     /// The settings of a turn.
     Turn(&'a [u8]),
-    /// What takes the place of the history before it.
+    /// A compaction, which replaces the history before it.
     Compacted(&'a [u8]),
     /// Any other object.
     Other,
     /// An empty line.
     Blank,
-    /// No object.
+    /// Not an object.
     Unreadable(Fault),
 }
 
@@ -90,16 +90,16 @@ pub struct Line<'a> {
     pub full: &'a [u8],
     /// The line without byte order mark and ending.
     pub body: &'a [u8],
-    /// Where it stands.
+    /// Its position.
     pub place: Place,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind<'a>,
-    /// The members of the envelope beside `type` and `payload`; none where there is no envelope.
+    /// The envelope members other than `type` and `payload`; `None` without an envelope.
     pub envelope: Option<Vec<(Cow<'a, str>, &'a [u8])>>,
 }
 
 impl<'a> Line<'a> {
-    /// Reads a line.
+    /// Parses a line.
     pub fn parse(full: &'a [u8], place: Place) -> Line<'a> {
         let body = record::body_of(full, place);
         let mut line = Line {
@@ -151,14 +151,14 @@ impl<'a> Line<'a> {
         line
     }
 
-    /// Whether it is an object that no such log has: with neither an envelope nor the mark of the older form.
+    /// Whether it is an object that logs do not have: it has neither an envelope nor the form of older logs.
     pub fn is_strange(&self) -> bool {
         matches!(self.kind, Kind::Other)
             && self.envelope.is_none()
             && json::member(self.body, "record_type").is_none()
     }
 
-    /// When it was written, as it says it.
+    /// Its timestamp.
     pub fn timestamp(&self) -> Option<&'a [u8]> {
         let own = self
             .envelope
@@ -169,7 +169,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Why a line is no JSON object in UTF-8.
+/// Why a line is not a JSON object in UTF-8.
 fn fault(body: &[u8]) -> Option<Fault> {
     if let Err(error) = std::str::from_utf8(body) {
         return Some(Fault {
@@ -195,7 +195,7 @@ fn fault(body: &[u8]) -> Option<Fault> {
     }
 }
 
-/// The lines of a log that begins at a place.
+/// The lines of a log that starts at `start`.
 pub fn lines(bytes: &[u8], start: Place) -> Vec<Line<'_>> {
     let mut place = start;
     let mut all = Vec::new();

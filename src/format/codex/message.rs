@@ -1,4 +1,4 @@
-//! Items as messages, with what it takes to write them as the lines that they were.
+//! Converts items to messages, annotated so that their lines can be restored.
 
 use super::line::{Kind, Line};
 use super::{NAME, object, steps};
@@ -9,7 +9,7 @@ use crate::format::request::{self, Api};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::time;
 
-/// The message that these items are.
+/// The message of these items.
 pub fn of_items(items: &[&[u8]], decoder: &mut dyn Decoder) -> Draft {
     let (mut drafts, _) = request::unit(Api::OpenaiResponses, items, decoder);
     let mut draft = match drafts.len() {
@@ -23,20 +23,20 @@ pub fn of_items(items: &[&[u8]], decoder: &mut dyn Decoder) -> Draft {
     draft
 }
 
-/// The message that stands in the display log.
+/// The message of a display event.
 pub fn of_event(event: &[u8]) -> Draft {
     let mut draft = Draft::new("user");
     draft.raw("content", json::member(event, "message").unwrap_or(b"\"\""));
     draft
 }
 
-/// When a message was said: when its first line was written.
+/// The time of a message: that of its first line.
 pub fn timestamp<'a>(line: &Line<'a>) -> Option<&'a [u8]> {
     let raw = line.timestamp()?;
     json::text(raw).filter(|time| time::is_rfc3339(time)).map(|_| raw)
 }
 
-/// What is noted of the lines of a message; `between` tells how many others stand between two.
+/// The annotation for the lines of a message; `between` is the number of other lines between two of them.
 pub fn note(lines: &[&Line<'_>], between: impl Fn(usize) -> usize) -> Option<Vec<u8>> {
     let mut own = ObjectBuilder::default();
     let time = lines.first().and_then(|line| timestamp(line));
@@ -73,7 +73,7 @@ pub fn note(lines: &[&Line<'_>], between: impl Fn(usize) -> usize) -> Option<Vec
     (!own.is_empty()).then(|| own.finish())
 }
 
-/// A message with a note of its lines.
+/// Adds an annotation to a message.
 pub fn noted(draft: &mut Draft, note: Option<Vec<u8>>) {
     draft.metadata(NAME, note);
 }

@@ -1,18 +1,18 @@
-//! Codex: the log of a session, with two kinds of lines that tell the same twice: items of OpenAI's Responses, which
-//! are the history, and a display log. Messages are made of the items; what only the display log has, as what was used
-//! and how a command ended, goes to the messages that it is about.
+//! Codex: session logs, which record most data twice: as items of the OpenAI Responses API, which form the history, and
+//! as display events. Messages are read from the items; data that only display events have, such as usage and the exit
+//! status of commands, is added to the messages that it belongs to.
 //!
-//! | what | where it is kept |
+//! | data | stored in |
 //! |---|---|
-//! | what the items have beside their messages | `metadata.openai-responses`, as for any items |
-//! | envelopes of a message's items that are not as usual, and how many other lines stood between them | `metadata.codex.lines` |
-//! | what the display log has beside the text of the user's message | `metadata.codex.event` |
-//! | the line that tells of the session | `metadata.codex` of the header |
-//! | what a compaction has beside its items | `metadata.codex` of the event |
+//! | members of items without a native equivalent | `metadata.openai-responses`, as for any items |
+//! | unusual envelopes of a message's items, and the number of other lines between them | `metadata.codex.lines` |
+//! | members of a user message's display event other than the text | `metadata.codex.event` |
+//! | the session line | `metadata.codex` of the header |
+//! | members of a compaction other than its items | `metadata.codex` of the event |
 //! | any other line | a `foreign` event |
 //!
-//! What the format's own program leaves open is decided so: a user's message that is said by the display log alone counts
-//! when no item is one that a user wrote; the first turn of a fork's own begins with `task_started` where there is one.
+//! Codex leaves two cases open. Here, user messages are read from display events if no item was written by a user; and
+//! a fork's own first turn starts with `task_started`, if present.
 
 mod compaction;
 mod fresh;
@@ -70,10 +70,10 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// The word under which leftovers are kept.
+/// The name of the format's annotations.
 const NAME: &str = "codex";
 
-/// An object of these members.
+/// An object with these members.
 fn object(members: &[(Cow<'_, str>, &[u8])]) -> Vec<u8> {
     let mut built = ObjectBuilder::default();
     for (name, value) in members {

@@ -1,4 +1,4 @@
-//! A log as a session.
+//! Reads a log as a session.
 
 use super::compaction::{self, Before};
 use super::line::{Item, Kind, Line};
@@ -20,17 +20,17 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The model of a turn of which none is known: the settings have to name one.
+/// The model of a turn whose model is unknown, because the settings require one.
 pub const UNKNOWN: &[u8] = b"\"unknown\"";
 
-/// Logs on their way, as a rule one.
+/// The logs of an input, usually one.
 struct Logs {
     pieces: Pieces,
     name: Option<String>,
     returns: bool,
 }
 
-/// Opens a log, or several behind one another.
+/// Opens an input with one or more concatenated logs.
 pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
     Ok(Box::new(Logs {
         name: input.name.clone(),
@@ -56,7 +56,7 @@ impl SessionReader for Logs {
     }
 }
 
-/// Reads a log that begins at a place.
+/// Reads a log that starts at `start`.
 pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report) -> Session {
     let source = Source {
         name,
@@ -67,7 +67,7 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
     let steps = steps::steps(&lines, meta);
     let inherited = header::inherited(&lines, meta);
     let about = About::of(&lines, &steps, inherited);
-    // A newer Codex may have items of further types; a log of such items alone is not understood.
+    // A newer Codex may write items of further types; a log with only such items is not supported.
     let said = steps.iter().any(Step::is_message);
     let unknown = |line: &Line<'_>| !said && is_unknown(line);
     let strange = lines.iter().filter(|line| line.is_strange() || unknown(line));
@@ -75,7 +75,7 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
     let mut session = Session::default();
     session.push_new(&header::header(&source, &lines, meta));
     let mut decoder = Api::OpenaiResponses.interface().decoder();
-    // Only a compaction names messages.
+    // Only compactions refer to messages by id.
     let compacted = steps.iter().any(|step| matches!(step, Step::Compacted(_)));
     let (mut before, mut derive) = (Before::default(), Derive::default());
     for (nth, step) in steps.iter().enumerate() {
@@ -139,14 +139,14 @@ fn item<'a>(line: &Line<'a>) -> Option<&'a [u8]> {
     }
 }
 
-/// Whether a line is an item of a type that no log is known to have.
+/// Whether a line is an item of an unknown type.
 fn is_unknown(line: &Line<'_>) -> bool {
     let kind = |item| json::member(item, "type").and_then(json::text);
     let snapshot = |item| kind(item).is_some_and(|kind| kind == "ghost_snapshot");
     matches!(line.kind, Kind::Item(Item::Other, item) if !snapshot(item))
 }
 
-/// The message with its time and what is noted of its lines.
+/// The message with its time and the annotation for its lines.
 fn finished(draft: &mut Draft, lines: &[Line<'_>], at: &[usize], inherited: usize) -> Vec<u8> {
     if let Some(time) = message::timestamp(&lines[at[0]]) {
         draft.raw("timestamp", time);
@@ -166,14 +166,14 @@ fn finished(draft: &mut Draft, lines: &[Line<'_>], at: &[usize], inherited: usiz
     draft.body(Api::OpenaiResponses)
 }
 
-/// What other lines tell of messages.
+/// Data about messages in other lines.
 #[derive(Default)]
 struct About<'a> {
-    /// What was used, by step.
+    /// Usage by step.
     usage: HashMap<usize, Figures>,
-    /// The model of a turn, by step.
+    /// The model of the turn by step.
     models: HashMap<usize, &'a [u8]>,
-    /// How commands ended, by call.
+    /// The end events of commands by call id.
     ends: HashMap<Cow<'a, str>, &'a [u8]>,
 }
 
@@ -252,7 +252,7 @@ impl<'a> About<'a> {
     }
 }
 
-/// Whether a message is the model's.
+/// Whether a message is from the model.
 fn is_model(lines: &[Line<'_>], at: &[usize]) -> bool {
     let first = at.first().map(|at| &lines[*at].kind);
     matches!(first, Some(Kind::Item(item, _)) if *item != line::Item::Alone)

@@ -1,9 +1,9 @@
-//! What a log of Codex looks like.
+//! The signature of Codex logs.
 
 use crate::format::detect::signature::has_content;
 use crate::format::detect::{Content, Signature};
 
-/// What it looks like.
+/// The signature.
 pub(in crate::format) const SIGNATURE: Signature = Signature {
     name: super::NAME,
     what: "a Codex log",
@@ -36,7 +36,7 @@ pub(in crate::format) const SIGNATURE: Signature = Signature {
     ..Signature::BLANK
 };
 
-/// Types of the lines that have a payload.
+/// Types of lines with a payload.
 const KINDS: [&str; 6] = [
     "session_meta",
     "response_item",
@@ -46,7 +46,7 @@ const KINDS: [&str; 6] = [
     "session_state",
 ];
 
-/// Whether items are of this type, beside messages; the older logs have them as they are.
+/// Whether this is a type of item other than a message; older logs have items without an envelope.
 fn is_item(kind: &str) -> bool {
     let ends = ["_call", "_output"].iter().any(|end| kind.ends_with(end));
     ends || ["reasoning", "compaction", "ghost_snapshot"].contains(&kind)

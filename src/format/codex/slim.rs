@@ -1,4 +1,4 @@
-//! Logs without what Codex does not need to resume a session.
+//! Removes lines that Codex does not need to resume a session.
 
 use super::line::{Item, Kind, Line};
 use super::usage::Figures;
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 const HISTORY: &str = "replacement_history";
 const COUNT: &str = "token_count";
-/// Messages on the screen, and the member that has their text.
+/// Display events of messages, and the member with their text.
 const SAID: [(&str, &str); 3] = [
     ("user_message", "message"),
     ("agent_message", "message"),
@@ -34,29 +34,29 @@ pub const SLIMMING: Slimming = Slimming {
     },
 };
 
-/// A log that is read for the first time.
+/// A log in its first pass.
 #[derive(Default)]
 struct Log {
     chosen: Chosen,
-    /// The last compaction with a history.
+    /// The last compaction with a replacement history.
     compacted: Option<u64>,
-    /// The last one before each session that begins in the file.
+    /// The last compaction before each session that starts in the file.
     kept: HashSet<u64>,
-    /// Counts that are kept: the last one, and the last ones before the total begins anew.
+    /// Token counts to keep: the last one, and the last ones before the total restarts.
     counts: HashSet<u64>,
     last: Option<(u64, Figures)>,
-    /// The last count without figures.
+    /// The last token count without figures.
     bare: Option<u64>,
-    /// Whether it begins with the lines of another session, whose total counts.
+    /// Whether it starts with the lines of another session, whose total is included.
     is_fork: bool,
-    /// The first message of the user on the screen.
+    /// The first display event of a user message.
     first: Option<u64>,
-    /// Texts of items.
+    /// Digests of the items' texts.
     said: HashSet<[u8; 32]>,
 }
 
 fn parse(number: u64, line: &[u8]) -> Line<'_> {
-    // Byte order mark and ending are gone.
+    // The line has no byte order mark and no ending here.
     Line::parse(
         line,
         Place {
@@ -99,7 +99,7 @@ impl Slimmer for Log {
             Kind::Event(name, payload) if name == COUNT => match (Figures::told(payload), self.last) {
                 (None, _) => self.bare = Some(number),
                 (Some(now), Some((before, then))) => {
-                    // All of it, not only the increase.
+                    // The total has restarted, so it is not an increase.
                     if now.since(then) == now && !then.is_zero() {
                         self.counts.insert(before);
                     }

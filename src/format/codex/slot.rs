@@ -1,4 +1,4 @@
-//! A log as the lines that may stay, change or go: the lines that it was, or those that a session makes.
+//! A log as a list of lines to keep, change or remove: the original lines, or those generated for a session.
 
 use super::line::{Item, Kind, Line};
 use super::steps::{Step, steps};
@@ -9,26 +9,26 @@ use crate::model::session::{Class, Session};
 use crate::model::view::View;
 use std::collections::HashMap;
 
-/// What a line is to the messages around it.
+/// The relation of a line to messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// It stays.
+    /// Always kept.
     Kept,
     /// An item of the message at this line of the session.
     Item(usize),
-    /// The user's message at this line of the session, which only the display log has.
+    /// The user message at this line of the session, which only has a display event.
     Event(usize),
     /// The compaction at this line of the session.
     Compacted(usize),
-    /// Begins a turn.
+    /// The start of a turn.
     Start,
     /// The settings of a turn.
     Turn,
-    /// Tells of a call, or repeats what was said.
+    /// An event about a call, or the display event of a message.
     Beside {
-        /// Id of the call.
+        /// The id of the call.
         call: Option<String>,
-        /// What was said.
+        /// The text of the message.
         said: Option<String>,
     },
 }
@@ -36,14 +36,14 @@ pub enum What {
 /// A line of a log.
 #[derive(Clone, Debug)]
 pub struct Slot {
-    /// What it is.
+    /// Its relation to messages.
     pub what: What,
-    /// Its bytes with the ending.
+    /// Its bytes, including the ending.
     pub bytes: Vec<u8>,
 }
 
 impl Slot {
-    /// The line of the session whose message it is a piece of.
+    /// The session line of the message that it is part of.
     pub fn line(&self) -> Option<usize> {
         match self.what {
             What::Item(line) | What::Event(line) => Some(line),
@@ -51,13 +51,13 @@ impl Slot {
         }
     }
 
-    /// Whether it is a piece of the message at this line of the session.
+    /// Whether it is part of the message at this line of the session.
     pub fn is_of(&self, line: usize) -> bool {
         self.line() == Some(line)
     }
 }
 
-/// The lines that a session was read from. The line of a step is that of the record, behind the header.
+/// The original lines of a session. Steps correspond to the records after the header.
 pub fn of_origin(bytes: &[u8]) -> Vec<Slot> {
     let lines = line::lines(bytes, Place { line: 0, offset: 0 });
     let meta = header::meta(&lines);
@@ -79,7 +79,7 @@ pub fn of_origin(bytes: &[u8]) -> Vec<Slot> {
     lines.iter().enumerate().map(slot).collect()
 }
 
-/// What a line is that is no message.
+/// The relation of a line that is not a message.
 fn beside(line: &Line<'_>) -> What {
     match &line.kind {
         Kind::Turn(_) => What::Turn,
@@ -99,7 +99,7 @@ fn beside(line: &Line<'_>) -> What {
     }
 }
 
-/// The lines that the records of a session make: those that were read from a log are what they were.
+/// The lines for the records of a session; those read from a log are restored.
 pub fn of_session(session: &Session, view: &View, items: &[Vec<Vec<u8>>]) -> Vec<Slot> {
     let mut shown = HashMap::new();
     for (nth, item) in view.items.iter().enumerate() {
@@ -128,7 +128,7 @@ pub fn of_session(session: &Session, view: &View, items: &[Vec<Vec<u8>>]) -> Vec
     slots
 }
 
-/// The items of a message that is out of view.
+/// The items of a hidden message.
 fn own_items(session: &Session, index: usize) -> Vec<Vec<u8>> {
     let mut alone = Session::default();
     alone.push_from(session, index);
@@ -148,7 +148,7 @@ fn note(body: &[u8]) -> Option<&[u8]> {
     json::member(json::member(body, "metadata")?, NAME)
 }
 
-/// The line that tells of the session.
+/// The session line.
 fn meta(body: &[u8]) -> Slot {
     let own = note(body).unwrap_or(b"{}");
     let payload = json::member(own, "session_meta").unwrap_or(b"{}");
@@ -205,7 +205,7 @@ fn event(session: &Session, index: usize) -> Option<Slot> {
     })
 }
 
-/// The lines of a message, and between them those that stood between them.
+/// Adds the lines of a message, and the original lines between them.
 fn message(session: &Session, index: usize, made: Vec<Vec<u8>>, slots: &mut Vec<Slot>, taken: &mut [bool]) {
     let record = session.record(index);
     let Some(message) = record.message() else { return };
@@ -263,18 +263,18 @@ fn message(session: &Session, index: usize, made: Vec<Vec<u8>>, slots: &mut Vec<
     }
 }
 
-/// Whether what the user says stands in the display log only.
+/// Whether user messages are only in display events.
 pub fn is_told_by_events(slots: &[Slot]) -> bool {
     slots.iter().any(|slot| matches!(slot.what, What::Event(_)))
 }
 
-/// Whether of lines that are left none is an item that the user wrote.
+/// Whether none of the remaining lines is an item that the user wrote.
 pub fn is_told_by_events_in(lines: &[Vec<u8>]) -> bool {
     let lines: Vec<Line<'_>> = lines.iter().map(|line| parsed(line)).collect();
     reading::is_told_by_events(&lines)
 }
 
-/// Whether a line is what the display log says of the user.
+/// Whether a line is the display event of a user message.
 pub fn is_user_event(line: &[u8]) -> bool {
     matches!(parsed(line).kind, Kind::Event(name, _) if name == "user_message")
 }

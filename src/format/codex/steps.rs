@@ -1,21 +1,21 @@
-//! Which lines are one message, and what the others are.
+//! Groups the lines of a log into messages and other records.
 
 use super::line::{Item, Kind, Line};
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 
-/// What one line of the record stream is made of.
+/// The source of one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A message of these items, by line.
+    /// A message of the items in these lines.
     Message(Vec<usize>),
-    /// A message of the user's that only the display log has.
+    /// A user message that only has a display event.
     Event(usize),
     /// A compaction.
     Compacted(usize),
-    /// A line that is no piece of the history.
+    /// A line that is not part of the history.
     Foreign(usize),
-    /// A line that is no object.
+    /// A line that is not an object.
     Unreadable(usize),
 }
 
@@ -36,15 +36,15 @@ impl Step {
     }
 }
 
-/// A message of the model's that more may come to.
+/// A model message to which further items may belong.
 #[derive(Clone, Copy, Default)]
 pub struct Open {
-    /// Whether it says or calls something: then no thought and no further saying belongs to it.
+    /// Whether it has text or calls; then reasoning or further text starts another message.
     full: bool,
 }
 
 impl Open {
-    /// Whether the next item begins another message; else it is counted in.
+    /// Whether the next item starts another message; otherwise adds it to this one.
     pub fn is_left(&mut self, item: Item) -> bool {
         match item {
             Item::Reasoning | Item::Said if self.full => return true,
@@ -55,14 +55,14 @@ impl Open {
         false
     }
 
-    /// With its first item; none when that is a message of its own.
+    /// Starts a message with its first item; `None` if the item is a separate message.
     pub fn begin(item: Item) -> Option<Open> {
         let mut open = Open::default();
         (!open.is_left(item)).then_some(open)
     }
 }
 
-/// Beginnings of what the program itself says in the user's name.
+/// Prefixes of texts that Codex itself sends as user messages.
 const CONTEXT: [&str; 4] = [
     "<environment_context>",
     "# AGENTS.md instructions",
@@ -70,7 +70,7 @@ const CONTEXT: [&str; 4] = [
     "<permissions instructions>",
 ];
 
-/// Whether a user's message is nothing but what the program says of its surroundings.
+/// Whether a user message only has context that Codex itself sends.
 pub fn is_context(item: &[u8]) -> bool {
     let own = |text: Option<Cow<'_, str>>| {
         text.is_some_and(|text| CONTEXT.iter().any(|mark| text.trim_start().starts_with(mark)))
@@ -87,7 +87,7 @@ pub fn is_context(item: &[u8]) -> bool {
     }
 }
 
-/// Whether a line is what the user said, as an item of the history.
+/// Whether a line is an item that the user wrote.
 fn is_said_by_user(line: &Line<'_>) -> bool {
     match line.kind {
         Kind::Item(Item::Alone, item) => json::member(item, "role") == Some(b"\"user\"") && !is_context(item),
@@ -95,12 +95,12 @@ fn is_said_by_user(line: &Line<'_>) -> bool {
     }
 }
 
-/// Whether what the user said stands in the display log only.
+/// Whether user messages are only in display events.
 pub fn is_told_by_events(lines: &[Line<'_>]) -> bool {
     !lines.iter().any(is_said_by_user)
 }
 
-/// The steps of a log; `meta` is the line that became the header.
+/// The steps of a log; `meta` is the session line.
 pub fn steps(lines: &[Line<'_>], meta: Option<usize>) -> Vec<Step> {
     let events = is_told_by_events(lines);
     let mut steps = Vec::new();

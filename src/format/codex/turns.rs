@@ -1,22 +1,22 @@
-//! The turns of a log: what goes when messages of one go.
+//! The turns of a log, and which of their lines are removed with their messages.
 
 use super::slot::{Slot, What};
 use crate::model::session::Session;
 use std::collections::HashSet;
 
-/// What becomes of the lines around messages that go.
+/// Decides which lines to remove with removed messages.
 pub struct Turns {
     /// The turn of each line.
     turns: Vec<usize>,
-    /// Whether all messages of a turn go.
+    /// For each turn, whether all its messages are removed.
     gone: Vec<bool>,
-    /// Calls that go, and what was said in messages that go, by turn.
+    /// Ids of removed calls, and texts of removed messages by turn.
     calls: HashSet<String>,
     said: HashSet<(usize, String)>,
 }
 
 impl Turns {
-    /// Looks at the turns of a log; `gone` tells of the message at a line of the session whether it goes.
+    /// Examines the turns of a log; `gone` returns whether the message at a line of the session is removed.
     pub fn of(session: &Session, slots: &[Slot], gone: impl Fn(usize) -> bool) -> Turns {
         let mut turns = Turns {
             turns: Vec::with_capacity(slots.len()),
@@ -25,7 +25,7 @@ impl Turns {
             said: HashSet::new(),
         };
         let (mut turn, mut set, mut begun) = (0, false, false);
-        // Messages of each turn, and how many of them go.
+        // Number of messages per turn, and of removed ones.
         let mut counts: Vec<[usize; 2]> = vec![[0, 0]];
         for slot in slots {
             let starts = match slot.what {
@@ -62,7 +62,7 @@ impl Turns {
         }
     }
 
-    /// Whether a line that is no message stays.
+    /// Whether to keep a line that is not a message.
     pub fn keep(&self, at: usize, what: &What) -> bool {
         let turn = self.turns[at];
         if self.gone[turn] {

@@ -1,9 +1,9 @@
-//! What the model was sent and answered: differences of the totals that a log tells again and again.
+//! Token usage of replies, computed as differences of the totals in a log.
 
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
 
-/// The figures of a total, in the order in which they are written.
+/// The figures of a total, in the order of the log.
 const NAMES: [&str; 6] = [
     "input_tokens",
     "cached_input_tokens",
@@ -13,12 +13,12 @@ const NAMES: [&str; 6] = [
     "total_tokens",
 ];
 
-/// Figures of one answer, or of all so far.
+/// The figures of one reply, or of all replies so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures([u64; NAMES.len()]);
 
 impl Figures {
-    /// The total that a `token_count` tells; none when it tells none.
+    /// The total in a `token_count` event, if any.
     pub fn told(event: &[u8]) -> Option<Figures> {
         let total = json::member(json::member(event, "info")?, "total_token_usage")?;
         let number = |name: &str| {
@@ -29,7 +29,7 @@ impl Figures {
         Some(Figures(NAMES.map(|name| number(name).unwrap_or(0))))
     }
 
-    /// What is more than before. A total that fell has begun anew.
+    /// The increase since an earlier total. A total that fell has restarted.
     pub fn since(self, before: Figures) -> Figures {
         if self.0.iter().zip(&before.0).any(|(now, then)| now < then) {
             return self;
@@ -37,21 +37,21 @@ impl Figures {
         Figures(std::array::from_fn(|at| self.0[at] - before.0[at]))
     }
 
-    /// Both together.
+    /// The sum.
     pub fn plus(self, other: Figures) -> Figures {
         Figures(std::array::from_fn(|at| self.0[at].saturating_add(other.0[at])))
     }
 
-    /// Whether there is nothing to tell.
+    /// Whether all figures are zero.
     pub fn is_zero(self) -> bool {
         self.0.iter().all(|figure| *figure == 0)
     }
 
-    /// As the `usage` of a message.
+    /// The `usage` member of a message.
     pub fn object(self) -> Vec<u8> {
         let mut built = ObjectBuilder::default();
         for (name, figure) in NAMES.iter().zip(self.0) {
-            // Older logs know of no cache that is written.
+            // Older logs have no figure for cache writes.
             if figure > 0 || *name != NAMES[2] {
                 built.raw(name, figure.to_string());
             }
@@ -60,10 +60,10 @@ impl Figures {
     }
 }
 
-/// A request: its time, its model, and its usage as that of a message.
+/// A request: its time, its model, and its usage as in a message.
 pub type Total = (Option<String>, String, Vec<u8>);
 
-/// The requests of a session that has totals and no message to which they belong.
+/// The requests of a session that has totals but no messages that they belong to.
 pub fn totals(session: &Session) -> Vec<Total> {
     let (mut found, mut before, mut model) = (Vec::new(), Figures::default(), String::new());
     for index in 0..session.len() {
@@ -77,7 +77,7 @@ pub fn totals(session: &Session) -> Vec<Total> {
         if let Some(total) = Figures::told(payload) {
             let used = total.since(before);
             before = total;
-            // A total that is told again.
+            // A repeated total.
             if used.is_zero() {
                 continue;
             }

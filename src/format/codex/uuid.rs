@@ -1,8 +1,8 @@
-//! The ids of sessions and turns: UUIDs that begin with the time at which they were made.
+//! UUIDs of version 7 for sessions and turns, which start with their creation time.
 
 use crate::model::key;
 
-/// Milliseconds since 1970, of a UUID of version 7.
+/// The time of a UUID of version 7, in milliseconds since 1970.
 pub fn time(id: &str) -> Option<u64> {
     if !is(id) || id.as_bytes()[14] != b'7' {
         return None;
@@ -10,7 +10,7 @@ pub fn time(id: &str) -> Option<u64> {
     u64::from_str_radix(&format!("{}{}", &id[..8], &id[9..13]), 16).ok()
 }
 
-/// Whether this is a UUID, of whatever version.
+/// Whether this is a UUID of any version.
 pub fn is(id: &str) -> bool {
     let bytes = id.as_bytes();
     bytes.len() == 36
@@ -20,7 +20,7 @@ pub fn is(id: &str) -> bool {
         })
 }
 
-/// A UUID of version 7 at this time, its other bits those of a name: the same name at the same time has the same.
+/// A UUID of version 7 with this time, and other bits derived from a name.
 pub fn made(milliseconds: i64, name: &[u8]) -> String {
     let time = u64::try_from(milliseconds).unwrap_or(0) & 0xffff_ffff_ffff;
     let name = key::sha256(name);

@@ -1,7 +1,6 @@
-//! A session as a log. One that came from a log is that log with the lines that changed: what left the view goes with
-//! what the display log says of it, what was edited is edited, what was put in stands where it belongs. Where the text
-//! of a summary stands for messages, one line is put in as Codex itself does it: a compaction with the history from
-//! there on; everything before it stays.
+//! Writes a session as a log. A session that was read from a log keeps its lines: hidden messages are removed with
+//! their display events, edited ones are changed, new ones are inserted. A summary is written as Codex does: as one
+//! compaction line with the remaining history, and all earlier lines are kept.
 
 use super::items;
 use super::slot::{self, Slot, What};
@@ -37,7 +36,7 @@ pub fn write(
     Log::new(session, view, items, slots).write(out)
 }
 
-/// Writes a session back into the log that it came from.
+/// Writes a session back to its log.
 pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
     for returned in sessions {
         match returned.session.origin() {
@@ -53,20 +52,20 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
     Ok(())
 }
 
-/// A log that is to be written.
+/// A log to write.
 struct Log<'s> {
     session: &'s Session,
     view: &'s View,
-    /// What is in view as the log itself has it.
+    /// The view that the log itself defines.
     own: View,
     /// The items of each item of the view.
     items: Vec<Vec<Vec<u8>>>,
     slots: Vec<Slot>,
-    /// Whether the user's messages stand in the display log only.
+    /// Whether user messages are only in display events.
     events: bool,
 }
 
-/// What is put in, by the line of the session that it stands before; at the end with the number of lines.
+/// Items to insert, by the line of the session that they precede; `usize::MAX` is the end.
 type Inserts = HashMap<usize, Vec<usize>>;
 
 impl<'s> Log<'s> {
@@ -92,7 +91,7 @@ impl<'s> Log<'s> {
         } else {
             self.cut()
         };
-        // Only the last line of a log may have no ending.
+        // Only the last line of a log may lack a line ending.
         let last = lines.len();
         for (nth, line) in lines.iter().enumerate() {
             written(out.write_all(line))?;
@@ -103,7 +102,7 @@ impl<'s> Log<'s> {
         Ok(())
     }
 
-    /// One line more: a compaction, behind which stands what is as it was.
+    /// The log with a compaction line inserted; the lines after it are unchanged.
     fn compacted(&mut self) -> Vec<Vec<u8>> {
         let same =
             |pair: &(&Item, &Item)| matches!(pair, (Item::Line(one), Item::Line(other)) if one == other);
@@ -143,7 +142,7 @@ impl<'s> Log<'s> {
         lines
     }
 
-    /// The lines of what is in view, and of what the log has put out of view itself.
+    /// The lines of visible messages, and of those that the log itself hides.
     fn cut(&mut self) -> Vec<Vec<u8>> {
         let shown: HashMap<usize, usize> = self
             .view
@@ -190,7 +189,7 @@ impl<'s> Log<'s> {
                 What::Start | What::Turn | What::Beside { .. } => {}
             }
         }
-        // With no item left that the user wrote, the display log would speak for them.
+        // Without an item that the user wrote, Codex would read user messages from the display events.
         if !self.events && slot::is_told_by_events_in(&lines) {
             lines.retain(|line| !slot::is_user_event(line));
         }
@@ -201,13 +200,13 @@ impl<'s> Log<'s> {
         lines
     }
 
-    /// The log's own compaction that counts.
+    /// The log's own last compaction that is active.
     fn last_compaction(&self) -> Option<usize> {
         let mut own = self.session.live_events().into_iter();
         own.rfind(|index| is_own(self.session, *index))
     }
 
-    /// The messages that the last compaction of the log put in: ids and bodies.
+    /// Ids and bodies of the messages that the log's last compaction inserted.
     fn own_inserts(&self) -> Vec<(String, Vec<u8>)> {
         let Some(index) = self.last_compaction() else {
             return Vec::new();
@@ -225,7 +224,7 @@ impl<'s> Log<'s> {
         messages.collect()
     }
 
-    /// Where items of the view go that have no line in the log; and what the compaction's history is now.
+    /// The positions of items without a line in the log, and the new history of the compaction.
     fn placed(&self, has_line: &HashSet<usize>) -> (Inserts, Vec<usize>) {
         let own: HashSet<String> = self.own_inserts().into_iter().map(|(id, _)| id).collect();
         let mut inserts = Inserts::new();
@@ -250,7 +249,7 @@ impl<'s> Log<'s> {
         (inserts, history)
     }
 
-    /// The line of the log's own compaction, with the history that it stands for now.
+    /// The line of the log's own compaction, with its current history.
     fn compaction(&self, at: usize, line: usize, history: &[usize]) -> Vec<u8> {
         let slot = &self.slots[at].bytes;
         let is_summary = self
@@ -276,7 +275,7 @@ impl<'s> Log<'s> {
         };
         let mut kept: Vec<Vec<u8>> = Vec::new();
         if is_summary {
-            // Its text goes; what stood beside it stays.
+            // Drop its text, but keep the other items.
             let beside = self.view.items.iter().enumerate();
             let beside = beside.filter(|(_, item)| item.line().is_some_and(|index| index < line));
             kept.extend(beside.flat_map(|(nth, _)| self.items[nth].clone()));
@@ -290,7 +289,7 @@ impl<'s> Log<'s> {
         }
     }
 
-    /// The lines of a message that was edited: items that are the same stay as they were.
+    /// The lines of an edited message; unchanged items keep their lines.
     fn edited(&self, item: usize, line: usize) -> Vec<Vec<u8>> {
         let old: Vec<&Slot> = self
             .slots
@@ -335,7 +334,7 @@ impl<'s> Log<'s> {
         lines
     }
 
-    /// The lines of what has none: items, and what the display log says of them.
+    /// New lines: items and their display events.
     fn made(&self, item: usize, at: usize) -> Vec<Vec<u8>> {
         let Some(message) = self.view.items[item].message(self.session) else {
             return Vec::new();
@@ -355,7 +354,7 @@ impl<'s> Log<'s> {
         lines
     }
 
-    /// The time of the nearest line before a place.
+    /// The time of the nearest line before a position.
     fn time_at(&self, at: usize) -> Vec<u8> {
         let times = self.slots[..at].iter().rev();
         let mut times = times.filter_map(|slot| json::member(&slot.bytes, "timestamp").map(<[u8]>::to_vec));
@@ -363,7 +362,7 @@ impl<'s> Log<'s> {
     }
 }
 
-/// Whether an event is a compaction of the log's own.
+/// Whether an event is a compaction of the log itself.
 fn is_own(session: &Session, index: usize) -> bool {
     let record = session.record(index);
     let own = |event: &crate::model::event::Event<'_>| {

@@ -134,7 +134,7 @@ impl Slimmer for Log {
             }
         }
         if !self.chosen.has(REWOUND) && !gone.is_empty() {
-            return; // a message that moved would be taken back with others
+            return; // undoing a moved message would undo others
         }
         // Of each message the last version is kept, and of the others the one that keeps its place before the next message.
         let mut next = u64::MAX;

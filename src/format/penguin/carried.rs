@@ -1,22 +1,21 @@
-//! What the record stream has and Penguin has no member for: it travels in the metadata, which Penguin keeps as it
-//! is, as `metadata.convo`. On the way back every member of it is a member of the line again; null says that the
-//! line had none.
+//! Data of the native format that Penguin cannot represent. It is stored as `metadata.convo`, because Penguin preserves
+//! metadata. On reading, its members become members of the line again; null marks a member that the line did not have.
 
 use crate::model::chain::{COPIED_FROM, MARKER};
 use crate::model::json::{self, Dialect, Members};
 use std::borrow::Cow;
 
-/// The member of Penguin's metadata.
+/// Name of the metadata member.
 pub(super) const CARRIED: &str = "convo";
 
-/// In it: the members of a `summary` event, of which the message is the text.
+/// Its member with a `summary` event, for the message with the text of the summary.
 pub(super) const SUMMARY: &str = "summary_event";
 
-/// Members of a line that Penguin always has a place for.
+/// Members of a line that Penguin can always represent.
 const NEVER: [&str; 1] = ["content"];
 
-/// The members of an object in order, repeated ones among them; none when it is no object. Unlike [`json::members`]
-/// it takes no longer for a thousand members than for a thousand objects of one.
+/// The members of an object in order, including repeated ones; `None` if it is not an object. Unlike [`json::members`],
+/// it is equally fast for a thousand members and for a thousand objects with one member.
 pub(super) fn in_order(object: &[u8]) -> Option<Vec<(Cow<'_, str>, &[u8])>> {
     let mut scan = Members::new(object, Dialect::Python).ok()?;
     let mut all = Vec::new();
@@ -26,14 +25,14 @@ pub(super) fn in_order(object: &[u8]) -> Option<Vec<(Cow<'_, str>, &[u8])>> {
     Some(all)
 }
 
-/// Members that are carried.
+/// The stored members.
 #[derive(Default)]
 pub(super) struct Carried<'a> {
     members: Vec<(Cow<'a, str>, &'a [u8])>,
 }
 
 impl<'a> Carried<'a> {
-    /// Out of the metadata of a message or of a session; empty when this is something else that has the name.
+    /// From the metadata of a message or session; empty if the member has another meaning.
     pub fn of(metadata: &'a [u8]) -> Carried<'a> {
         let raw = json::member(metadata, CARRIED).filter(|raw| raw.first() == Some(&b'{'));
         let members = raw.and_then(in_order);
@@ -47,7 +46,7 @@ impl<'a> Carried<'a> {
         }
     }
 
-    /// Whether nothing is carried.
+    /// Whether there are no members.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
@@ -58,7 +57,7 @@ impl<'a> Carried<'a> {
         found.map(|(_, value)| *value)
     }
 
-    /// What the line has: what is carried if anything is, of which null is nothing.
+    /// The value for the line: the stored one if present (null means absent), else `own`.
     pub fn or(&self, name: &str, own: Option<&'a [u8]>) -> Option<&'a [u8]> {
         match self.get(name) {
             Some(b"null") => None,
@@ -67,7 +66,7 @@ impl<'a> Carried<'a> {
         }
     }
 
-    /// The members of Penguin's metadata that the line's own metadata has too, because they were written from there.
+    /// Members of Penguin's metadata that were copied from the line's own metadata.
     pub fn shared_marks(&self, metadata: &[u8]) -> Vec<&'static str> {
         let own = self.get("metadata").map(marks).unwrap_or_default();
         let shared = own
@@ -76,7 +75,7 @@ impl<'a> Carried<'a> {
         shared.map(|(name, _)| name).collect()
     }
 
-    /// The members but those of these names.
+    /// The members except those with these names.
     pub fn others(&self, names: &[&str]) -> impl Iterator<Item = (&str, &'a [u8])> {
         let others = self
             .members
@@ -85,7 +84,7 @@ impl<'a> Carried<'a> {
         others.map(|(name, value)| (name.as_ref(), *value))
     }
 
-    /// The `metadata` of the line: what is carried, and what was Penguin's as its member `penguin`.
+    /// The line's `metadata`: stored members, and Penguin's own as its member `penguin`.
     pub fn metadata(&self, kept: Option<Vec<u8>>) -> Option<Vec<u8>> {
         let own = self.get("metadata");
         let Some(kept) = kept else {
@@ -100,10 +99,10 @@ impl<'a> Carried<'a> {
     }
 }
 
-/// Members of a message's metadata that Penguin looks for in its own: of the marker of a continuation.
+/// Metadata members of a continuation marker that Penguin expects in its own metadata.
 const MARKER_MEMBERS: [&str; 3] = ["type", "previous_session", "previous_session_tokens"];
 
-/// The members of a line's metadata that have their place in Penguin's metadata as well.
+/// The members of a line's metadata that are also written to Penguin's metadata.
 pub(super) fn marks(metadata: &[u8]) -> Vec<(&'static str, &[u8])> {
     let kind = json::member(metadata, "type").and_then(json::text);
     let marker = match kind.as_deref() == Some(MARKER) {
@@ -116,14 +115,14 @@ pub(super) fn marks(metadata: &[u8]) -> Vec<(&'static str, &[u8])> {
         .collect()
 }
 
-/// The event of a summary, of which this message is the text.
+/// The event of the summary whose text is this message.
 pub(super) fn summary(metadata: &[u8]) -> Option<&[u8]> {
     let raw = Carried::of(metadata).get(SUMMARY)?;
     (raw.first() == Some(&b'{')).then_some(raw)
 }
 
-/// Where the members stand that a line has taken out of an object of metadata; none where they stand by default:
-/// these first, in this order, and what is carried last.
+/// The positions of the members that were moved from metadata to a line; `None` for the default positions, which are at
+/// the front in this order, and for `convo` at the end.
 pub(super) fn places(metadata: &[u8], taken: &[&str]) -> Option<Vec<u8>> {
     let members = in_order(metadata)?;
     let mut built = json::ObjectBuilder::default();
@@ -143,7 +142,7 @@ pub(super) fn places(metadata: &[u8], taken: &[&str]) -> Option<Vec<u8>> {
     (!by_default).then(|| built.finish())
 }
 
-/// Metadata in Penguin's order: `rest` with `taken` at the places that were noted, or by default at the front.
+/// Restores metadata in Penguin's order: `rest`, with `taken` at the recorded positions, or by default at the front.
 pub(super) fn in_places(
     rest: Vec<(Cow<'_, str>, Vec<u8>)>,
     taken: Vec<(&str, Vec<u8>)>,

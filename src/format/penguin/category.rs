@@ -1,12 +1,12 @@
-//! Penguin's categories, its rule for messages without one, and what else follows from a category.
+//! Penguin's categories, and its rules for messages without one.
 
 use crate::model::json;
 use crate::model::message::{Category, Role};
 
-/// A name, and which of ours it is; those that are none of ours go by the role.
+/// A name and its native category, if there is one; otherwise the role determines the category.
 pub(super) type Known = (&'static str, Option<Category>);
 
-/// Penguin's categories; the first five have the numbers from 1.
+/// Penguin's categories; the first five are numbered from 1.
 const CATEGORIES: [Known; 7] = [
     ("SYSTEM", Some(Category::System)),
     ("CONTEXT", Some(Category::Context)),
@@ -26,24 +26,24 @@ const OLDER_CATEGORIES: [Known; 5] = [
     ("ACTION_RESULTS", Some(Category::SystemOutput)),
 ];
 
-/// What gives a system message away as a tool's output.
+/// Texts that identify a system message as tool output.
 const OUTPUT_MARKS: [&str; 4] = ["action executed:", "code saved to:", "result:", "status:"];
 
-/// The category of this name in any case, the older names among them where that is asked for.
+/// The category with this name, ignoring case; also by older names if `older`.
 pub(super) fn named(name: &str, older: bool) -> Option<Known> {
     let older: &[_] = if older { &OLDER_CATEGORIES } else { &[] };
     let mut known = CATEGORIES.iter().chain(older);
     known.find(|(known, _)| name.eq_ignore_ascii_case(known)).copied()
 }
 
-/// The category of this number, and the number.
+/// The category with this number, and the number.
 pub(super) fn numbered(raw: &[u8]) -> Option<(usize, Known)> {
     let number = std::str::from_utf8(raw).ok()?.parse::<usize>().ok()?;
     let nth = number.checked_sub(1).filter(|nth| *nth < 5)?;
     Some((number, CATEGORIES[nth]))
 }
 
-/// Penguin's name for one of our categories.
+/// Penguin's name for a native category.
 pub(super) fn name_of(category: Category) -> &'static str {
     match category {
         Category::System => "SYSTEM",
@@ -53,8 +53,8 @@ pub(super) fn name_of(category: Category) -> &'static str {
     }
 }
 
-/// What Penguin's rule makes of a message without a category. The results of tools are the exception that Penguin
-/// itself makes where it writes them.
+/// The category of a message without one by Penguin's rules. Tool results are an exception that Penguin makes on
+/// writing.
 pub(super) fn by_rule(role: Role, text: &str, is_prompt: bool) -> Category {
     match role {
         Role::System | Role::Developer if is_prompt => Category::System,
@@ -70,7 +70,7 @@ pub(super) fn by_rule(role: Role, text: &str, is_prompt: bool) -> Category {
     }
 }
 
-/// The `message_type` of a message without one: that of tools' results is an action, that of the system prompt a status.
+/// The default `message_type`: action for tool results, status for the system prompt.
 pub(super) fn message_type(role: Role, is_prompt: bool) -> &'static str {
     match role {
         Role::Tool => "action",
@@ -79,7 +79,7 @@ pub(super) fn message_type(role: Role, is_prompt: bool) -> &'static str {
     }
 }
 
-/// The category that a document's member names, whatever its spelling.
+/// The category in a document's member, by name or number.
 pub(super) fn read(raw: &[u8], older: bool) -> Option<Known> {
     match json::text(raw) {
         Some(name) => named(&name, older),

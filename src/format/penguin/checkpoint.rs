@@ -1,5 +1,5 @@
-//! A checkpoint of Penguin's: a session as it was at some moment, and why it was kept. It is read as a session of its
-//! own, under the checkpoint's id, so that it is never taken for the one that it was made of.
+//! Penguin's checkpoints: a snapshot of a session and the reason for it. A checkpoint is read as a separate session
+//! with its own id, so that it is not mistaken for the original.
 
 use super::super::{Format, Source, native, report::Report};
 use super::carried::in_order;
@@ -25,7 +25,7 @@ pub fn is_checkpoint<'m>(member: impl Fn(&str) -> Option<&'m [u8]>) -> bool {
 }
 
 impl<'a> Checkpoint<'a> {
-    /// Of a document that is one.
+    /// From a document that is a checkpoint.
     pub fn of(bytes: &'a [u8]) -> Option<Checkpoint<'a>> {
         let members = in_order(bytes)?;
         let find = |name: &str| {
@@ -38,7 +38,7 @@ impl<'a> Checkpoint<'a> {
         })
     }
 
-    /// Its session, which `read` reads.
+    /// Reads its session with `read`.
     pub fn read(
         &self,
         source: &Source<'_>,
@@ -47,7 +47,7 @@ impl<'a> Checkpoint<'a> {
     ) -> Result<Session> {
         let told = report.findings.len();
         let inner = read(&Source::alone(self.session), report)?;
-        // Where the session begins in the document: both are pieces of the same bytes.
+        // The offset of the session in the document: both are slices of the same bytes.
         let start = self.session.as_ptr() as usize - source.bytes.as_ptr() as usize;
         let lines = memchr::memchr_iter(b'\n', &source.bytes[..start]).count() as u64;
         let moved = |place: Place| Place {
@@ -72,7 +72,7 @@ impl<'a> Checkpoint<'a> {
         Ok(session)
     }
 
-    /// The header with the checkpoint's id, its parent, and all that the checkpoint says of itself.
+    /// The header with the checkpoint's id, parent and further members.
     fn header(&self, line: &[u8], source: &Source<'_>) -> Vec<u8> {
         let own = json::compact(self.metadata).0;
         let own = String::from_utf8_lossy(&own).into_owned().into_bytes();

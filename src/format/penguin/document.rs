@@ -1,6 +1,5 @@
-//! One file of a Penguin session taken apart: its messages, and everything beside them. Of a damaged file,
-//! needless commas and raw control characters are mended; else the members up to its first fault count, and the
-//! messages that are whole.
+//! Splits a Penguin session file into messages and other members. In a damaged file, superfluous commas and raw control
+//! characters are corrected; otherwise the members before the first fault and all complete messages are used.
 
 use super::mend::{GROWTH, mend};
 use super::salvage::{self, Salvage};
@@ -11,43 +10,43 @@ use std::ops::Range;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// A file taken apart.
+/// A session file split into its parts.
 pub(super) struct Document<'a> {
     /// The file.
     source: &'a [u8],
     /// Length of its byte order mark.
     mark: usize,
-    /// The file without its byte order mark, mended where that was needed.
+    /// The file without its byte order mark, corrected if necessary.
     bytes: Cow<'a, [u8]>,
-    /// Where in `bytes` a control character was escaped, ascending.
+    /// Offsets in `bytes` of escaped control characters, ascending.
     escaped: Vec<usize>,
     parts: Parts,
-    /// What is wrong with the file, although it could be read to its end.
+    /// Problems in a file that could still be read to its end.
     pub damage: Vec<(Place, &'static str)>,
 }
 
-/// Pieces of the bytes.
+/// Ranges of the bytes.
 #[derive(Default)]
 struct Parts {
     form: Form,
-    /// Members of the object but its messages, in order.
+    /// Members of the object except its messages, in order.
     members: Vec<Range<usize>>,
-    /// Whether a member tells that this is a session.
+    /// Whether a member identifies the document as a session.
     is_session: bool,
-    /// Whether a member tells more of the session than its id.
+    /// Whether it has members of a session other than its id.
     says_more: bool,
     /// The value of `messages`.
     messages: Option<Range<usize>>,
     /// Whether that member has another name.
     renamed: bool,
     elements: Vec<Range<usize>>,
-    /// Where elements begin of which a piece is missing.
+    /// Offsets of incomplete elements.
     cut: Vec<usize>,
-    /// Where the first damage is that could not be mended.
+    /// The first fault that could not be corrected.
     torn: Option<Fault>,
-    /// What of the messages was left out.
+    /// Omitted ranges of the messages.
     gaps: Vec<Range<usize>>,
-    /// Offset of something behind the end.
+    /// Offset of bytes after the end.
     trailing: Option<usize>,
 }
 
@@ -60,8 +59,8 @@ enum Form {
 }
 
 impl<'a> Document<'a> {
-    /// Takes a file apart. A list is a session only in the older format. Else says why the file is none; then
-    /// nothing of it is usable.
+    /// Splits a file; a list is only valid in the older format. The error is the reason why the file is not a session
+    /// and cannot be used.
     pub fn read(source: &'a [u8], list_allowed: bool) -> Result<Document<'a>, &'static str> {
         let text = source.strip_prefix(BOM).unwrap_or(source);
         let mut document = Document {
@@ -76,7 +75,7 @@ impl<'a> Document<'a> {
         if let Some(fault) = document.parts.torn
             && let Some((mended, escaped)) = mend(text)
         {
-            // Behind a quote that is missing, text and what is around it are confused: there, mending does harm.
+            // After a missing quote, strings and syntax are confused, and corrections would do harm.
             let parts = take_apart(&mended);
             let (mended_has, has) = (parts.elements.len(), document.parts.elements.len());
             if mended_has > has || (mended_has == has && parts.torn.is_none()) {
@@ -113,7 +112,7 @@ impl<'a> Document<'a> {
             flaws.push((lines.source_place(0), "byte order mark"));
         }
         if let Some(at) = mended_at {
-            // Where the first fault was, nothing had been mended yet, so its offset needs no way back.
+            // Before the first fault nothing was corrected, so its offset is that in the source.
             let place = lines.source_place(self.mark + at);
             flaws.push((
                 place,
@@ -146,13 +145,13 @@ impl<'a> Document<'a> {
         self.parts.form == Form::List
     }
 
-    /// Where and what the first damage is that could not be mended.
+    /// The first fault that could not be corrected, and its position.
     pub fn torn(&self) -> Option<(Place, &'static str)> {
         let fault = self.parts.torn?;
         Some((self.lines().place(fault.offset), fault.what))
     }
 
-    /// What was left out although messages behind it were read, and what behind those: from where to where.
+    /// The omitted ranges within and after the messages: start and end positions.
     pub fn gaps(&self) -> Vec<(Place, Place)> {
         let last = self.parts.elements.last().map_or(0, |range| range.start);
         let gaps = &self.parts.gaps;
@@ -174,13 +173,13 @@ impl<'a> Document<'a> {
             .count()
     }
 
-    /// Whether a piece is missing of this element.
+    /// Whether this element is incomplete.
     pub fn is_cut(&self, nth: usize) -> bool {
         let element = self.parts.elements.get(nth);
         element.is_some_and(|element| self.parts.cut.binary_search(&element.start).is_ok())
     }
 
-    /// The elements of `messages`, each with its place in the file.
+    /// The elements of `messages` with their positions in the file.
     pub fn elements(&self) -> impl Iterator<Item = (Place, &[u8])> {
         let mut lines = self.lines();
         self.parts
@@ -189,12 +188,12 @@ impl<'a> Document<'a> {
             .map(move |range| (lines.place(range.start), &self.bytes[range.clone()]))
     }
 
-    /// Everything but the messages: names with their values.
+    /// All other members: names with their values.
     pub fn members(&self) -> impl Iterator<Item = &[u8]> {
         self.parts.members.iter().map(|range| &self.bytes[range.clone()])
     }
 
-    /// Where the document begins.
+    /// Position of the document.
     pub fn start(&self) -> Place {
         self.lines().place(0)
     }
@@ -210,7 +209,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Finds the places of offsets; ascending ones are found without a second look at the file.
+/// Computes positions of offsets; fast for ascending ones.
 struct Lines<'d> {
     source: &'d [u8],
     mark: usize,
@@ -220,7 +219,7 @@ struct Lines<'d> {
 }
 
 impl Lines<'_> {
-    /// The place in the file of an offset in the mended bytes.
+    /// The position in the file of an offset in the corrected bytes.
     fn place(&mut self, offset: usize) -> Place {
         let growth = self.escaped.partition_point(|escaped| *escaped < offset) * GROWTH;
         self.source_place(self.mark + offset.saturating_sub(growth))
@@ -270,13 +269,13 @@ fn object(bytes: &[u8]) -> Parts {
         form: Form::Object,
         ..Parts::default()
     };
-    // The bracket is there: the caller has seen it.
+    // The caller has checked the bracket.
     let Ok(mut members) = Members::new(bytes, Dialect::Python) else {
         return parts;
     };
     let mut end = json::skip_space(bytes, 0) + 1;
     let mut fault = None;
-    // A list of messages under another name, and which of the members it is: its name may be what is damaged.
+    // A list of messages under another name, which may be damaged, and the index of that member.
     let mut other = None;
     loop {
         match members.next() {
@@ -286,7 +285,7 @@ fn object(bytes: &[u8]) -> Parts {
                 match member.name().as_ref() {
                     "messages" => {
                         if !matches!(member.value[0], b'[' | b'n') {
-                            // What it is instead is carried along like any other member.
+                            // Any other value is preserved like other members.
                             parts.members.push(member.start..member.end);
                         }
                         parts.messages = Some(value);
@@ -325,7 +324,7 @@ fn object(bytes: &[u8]) -> Parts {
 }
 
 impl Parts {
-    /// Takes over what was salvaged; `fault` is where the file itself is damaged first.
+    /// Uses the salvaged messages; `fault` is the first damage in the file.
     fn keep(&mut self, found: Salvage, fault: Fault) {
         self.elements = found.elements;
         self.cut = found.cut;
@@ -345,7 +344,7 @@ fn list(bytes: &[u8]) -> Parts {
     parts.elements = found;
     let Some(fault) = fault else { return parts };
     if salvage::begins_member(bytes, json::skip_space(bytes, start + 1)) {
-        // It is the bracket that is damaged.
+        // The opening bracket is damaged.
         parts = Parts::default();
         torn(bytes, 0, fault, &mut parts);
         return parts;
@@ -360,12 +359,12 @@ fn list(bytes: &[u8]) -> Parts {
     parts
 }
 
-/// What can be had behind the last good member, which ended at `end`.
+/// Salvages messages after the last valid member, which ended at `end`.
 fn torn(bytes: &[u8], end: usize, fault: Fault, parts: &mut Parts) {
     let value = parts.messages.clone();
     let bare = parts.form == Form::List;
     if let Some(range) = value.clone().filter(|range| bytes[range.start] == b'[') {
-        // A bracket in the wrong place may end the list too early.
+        // A wrong bracket may have closed the list too early.
         let found = salvage::list(bytes, range.start, bare);
         if found.fault.is_some() {
             parts.keep(found, fault);
@@ -393,7 +392,7 @@ fn torn(bytes: &[u8], end: usize, fault: Fault, parts: &mut Parts) {
     parts.torn = Some(fault);
     if let Some(found) = found {
         if let Some(range) = parts.messages.take() {
-            // What stood there is no value of the member, but the first of the messages.
+            // The value was not that of the member, but the first message.
             parts.members.retain(|member| member.end != range.end);
         }
         parts.keep(found, fault);

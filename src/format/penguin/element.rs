@@ -1,5 +1,5 @@
-//! A line of the record stream as a message of a Penguin session: what the reader took out of it goes back to where it
-//! was, and what Penguin has no member for is carried in its metadata.
+//! Encodes lines as messages of a Penguin session: restores data that the reader moved, and stores data that Penguin
+//! cannot represent in the metadata.
 
 use super::super::report::{Loss, Report};
 use super::carried::{self, CARRIED, SUMMARY, in_order};
@@ -15,7 +15,7 @@ use crate::model::{summary, time};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// Members of a line that Penguin has a place for, or that are looked at one by one.
+/// Members of a line that Penguin can represent, or that are handled separately.
 const KNOWN: [&str; 10] = [
     "role",
     "content",
@@ -29,7 +29,7 @@ const KNOWN: [&str; 10] = [
     "metadata",
 ];
 
-/// Members of `metadata.penguin` that the reader makes.
+/// Members of `metadata.penguin` that the reader creates.
 const KEPT: [&str; 12] = [
     "role",
     "id",
@@ -45,18 +45,18 @@ const KEPT: [&str; 12] = [
     "numbers",
 ];
 
-/// Makes messages, one after another.
+/// Encodes messages in order.
 pub(super) struct Elements<'w> {
-    /// Where losses are counted.
+    /// Counts losses.
     pub report: &'w mut Report,
-    /// Local times: of a message that has none, and of one that follows one without.
+    /// Local time for messages without one.
     time: Option<String>,
-    /// Whether such a message is new, so that its time is now.
+    /// Whether messages without a time are new, and get the current time.
     is_now: bool,
     derive: Derive,
     ids: HashSet<String>,
     prompt: Option<String>,
-    /// What they come to; times are not taken in.
+    /// Totals of the messages, without times.
     pub sums: Sums,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn quoted(text: &str) -> Vec<u8> {
     raw
 }
 
-/// A time in Penguin's shape as JSON, and whether it reads as the same moment; none when it is no time.
+/// A time in Penguin's format as JSON, and whether it denotes the same instant; `None` if invalid.
 pub(super) fn local_time(raw: &[u8]) -> Option<(Vec<u8>, bool)> {
     let reading = time::read(&json::text(raw)?)?;
     let local = time::local(&reading.time)?;
@@ -76,8 +76,7 @@ pub(super) fn local_time(raw: &[u8]) -> Option<(Vec<u8>, bool)> {
 }
 
 impl<'w> Elements<'w> {
-    /// With the local time of a message that has none: `now`, or that of the message before it, of which the first is
-    /// `first`.
+    /// With the local time for messages without one: `now`, or else that of the previous message, initially `first`.
     pub fn new(now: Option<String>, first: Option<String>, report: &'w mut Report) -> Self {
         Elements {
             report,
@@ -90,14 +89,14 @@ impl<'w> Elements<'w> {
         }
     }
 
-    /// Takes note of a message that is written as it stands in the file.
+    /// Registers a message that is copied from the file.
     pub fn pass(&mut self, message: &Message<'_>, raw: &[u8]) {
         self.is_prompt(message, None);
         self.ids.extend(message.id().map(Cow::into_owned));
         self.sums.add(json::member(raw, "tokens"));
     }
 
-    /// What is in the place of a message in the document, and was carried along as an event.
+    /// An element of the document that is not a message, and was preserved as an event.
     pub fn foreign(&mut self, event: &[u8]) -> Option<Vec<u8>> {
         let is = |name, value| json::member(event, name).and_then(json::text).as_deref() == Some(value);
         if !is("type", "foreign") || !is("format", "penguin") {
@@ -117,7 +116,7 @@ impl<'w> Elements<'w> {
         Some(self.message(item.body(session), &message))
     }
 
-    /// A summary as a context message, which stands where it stood.
+    /// A summary as a context message in its original position.
     fn summary(&mut self, session: &Session, item: &Item, index: usize) -> Option<Vec<u8>> {
         let record = session.record(index);
         let event = record.event()?;
@@ -159,7 +158,7 @@ impl<'w> Elements<'w> {
         Some(line.finish())
     }
 
-    /// A message.
+    /// Encodes a message.
     fn message(&mut self, body: &[u8], message: &Message<'_>) -> Vec<u8> {
         let own = message.metadata.and_then(|raw| json::member(raw, "penguin"));
         let own = own.filter(|raw| raw.first() == Some(&b'{'));
@@ -222,7 +221,7 @@ impl<'w> Elements<'w> {
         numbered(line.finish(), kept("numbers"))
     }
 
-    /// The metadata, with what of the line Penguin keeps there, and with what is carried.
+    /// The metadata, including members of the line that Penguin stores there, and those it cannot represent.
     fn metadata(
         &mut self,
         body: &[u8],
@@ -302,7 +301,7 @@ impl<'w> Elements<'w> {
         self.report.lose(loss, u64::from(lost));
     }
 
-    /// Whether these are the rules that the session begins with; `kept` is a category that is none of ours.
+    /// Whether this is the system prompt at the start of the session; `kept` is a category without a native equivalent.
     fn is_prompt(&mut self, message: &Message<'_>, kept: Option<&[u8]>) -> bool {
         let is_rule = matches!(message.role(), Role::System | Role::Developer)
             && message.category() == Category::System
@@ -313,7 +312,7 @@ impl<'w> Elements<'w> {
         *self.prompt.get_or_insert_with(|| text.clone().into_owned()) == text
     }
 
-    /// The id, and whether it is the line's own: an eighth of a digest where it has none.
+    /// The id, and whether it is the line's own. Without one, a digest shortened to eight digits.
     fn id(&mut self, body: &[u8], raw: Option<&[u8]>) -> (String, bool) {
         if let Some(id) = raw.and_then(json::text).filter(|id| !id.is_empty()) {
             self.ids.insert(id.clone().into_owned());
@@ -331,7 +330,7 @@ impl<'w> Elements<'w> {
         (made, false)
     }
 
-    /// The time in Penguin's shape; one that comes back as another is carried.
+    /// The time in Penguin's format; stores the original if it would be read back differently.
     fn timestamp(
         &mut self,
         message: &Message<'_>,
@@ -370,7 +369,7 @@ impl<'w> Elements<'w> {
     }
 }
 
-/// The value with the numbers in it that JSON does not have.
+/// The value with numbers restored that are invalid in JSON.
 pub(super) fn numbered(value: Vec<u8>, noted: Option<&[u8]>) -> Vec<u8> {
     match noted {
         Some(noted) => numbers::put_back(&value, noted).0,
@@ -378,7 +377,7 @@ pub(super) fn numbered(value: Vec<u8>, noted: Option<&[u8]>) -> Vec<u8> {
     }
 }
 
-/// The category; one that would come back as another is carried.
+/// The category; stores the original if it would be read back differently.
 fn category_of(
     message: &Message<'_>,
     kept: Option<&[u8]>,
@@ -392,7 +391,7 @@ fn category_of(
         match category::read(raw, false) {
             Some((_, ours)) if ours == explicit && is_text => return raw.to_vec(),
             Some((name, None)) if explicit.is_none() => return quoted(name),
-            // A name that Penguin does not know, and takes for dialog.
+            // A name that Penguin does not know and reads as DIALOG.
             None if explicit.is_none() && is_text => return raw.to_vec(),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! What a Penguin session says beside its messages, as the header of the record stream.
+//! Converts the members of a Penguin session other than its messages to a header.
 
 use super::super::native::{self, HeaderBuilder};
 use super::super::{Format, Source};
@@ -12,7 +12,7 @@ use crate::model::json::{self, ObjectBuilder};
 use crate::model::{key, time};
 use std::borrow::Cow;
 
-/// The lists of records that a session has beside its messages.
+/// The record lists of a session.
 pub(super) const RECORDS: [&str; 3] = [
     "llm_request_lifecycles",
     "tool_call_records",
@@ -20,7 +20,7 @@ pub(super) const RECORDS: [&str; 3] = [
 ];
 const OWN: [&str; 4] = ["id", "created_at", "last_active", "metadata"];
 
-/// Members of the header that are never carried, or have a place of their own.
+/// Header members that are never stored in `convo`, or have an equivalent.
 const OUR_OWN: [&str; 10] = [
     "type",
     "version",
@@ -34,13 +34,13 @@ const OUR_OWN: [&str; 10] = [
     "metadata",
 ];
 
-/// The endings of a session's file and of its spare copies.
+/// File extensions of a session and its backups.
 const ENDINGS: [&str; 3] = [".json", ".json.bak", ".json.temp"];
 
-/// How the file of a session in the older format begins.
+/// File name prefix of sessions in the older format.
 pub(super) const OLDER_NAME: &str = "conversation_";
 
-/// The name without what says that it is a session's file.
+/// The file name without its session extension.
 fn stem(name: &str) -> &str {
     ENDINGS
         .iter()
@@ -48,13 +48,12 @@ fn stem(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// Whether the file has a name of the older format.
+/// Whether the file name is that of the older format.
 pub(super) fn has_older_name(source: &Source<'_>) -> bool {
     source.name.is_some_and(|name| name.starts_with(OLDER_NAME))
 }
 
-/// Whether a document is of the older format: a bare list, or an object that keeps its id and times in its
-/// metadata.
+/// Whether a document has the older format: a bare list, or an object with id and times in its metadata.
 pub(super) fn is_older(head: &[u8], is_list: bool, source: &Source<'_>) -> bool {
     if is_list {
         return true;
@@ -73,7 +72,7 @@ pub(super) fn header(merge: &Merge<'_>, source: &Source<'_>, reader: &mut Messag
     let own = Carried::of(inner);
     let mut taken = Vec::new();
     if reader.older {
-        // There the members of the session stand in its metadata.
+        // There, these members are in the metadata.
         let names = ["session_id", "created_at", "last_active"];
         [id, created, active] = values(inner, names);
         taken.extend(names);
@@ -135,7 +134,7 @@ pub(super) fn header(merge: &Merge<'_>, source: &Source<'_>, reader: &mut Messag
     }
     let mut whence = native::source_member(Format::Penguin, source, &merge.used);
     if let Some(salvaged) = merge.salvaged().filter(|_| source.name.is_some()) {
-        // It is an object, made just now.
+        // Always an object, because it was just created.
         whence = json::with_members(&whence, &[("salvaged", Some(&salvaged))]).unwrap_or(whence);
     }
     built.raw("source", whence);
@@ -153,7 +152,7 @@ pub(super) fn header(merge: &Merge<'_>, source: &Source<'_>, reader: &mut Messag
         }
     }
     let mut known: Vec<&str> = RECORDS.to_vec();
-    // In the older format these names outside of the metadata mean nothing known.
+    // In the older format, these names have no meaning outside of the metadata.
     known.extend(if reader.older { &OWN[3..] } else { &OWN[..] });
     if let Some(rest) = without(&head, &known) {
         kept.raw("members", rest);
@@ -175,7 +174,7 @@ pub(super) fn header(merge: &Merge<'_>, source: &Source<'_>, reader: &mut Messag
     json::with_members(&line, &others).unwrap_or(line)
 }
 
-/// Whether the document says of its messages what is not so, as when it was written while more were added.
+/// Whether the totals in the document are wrong, e.g. because messages were added while it was written.
 fn is_stale(metadata: &[u8], active: Option<&[u8]>, sums: &Sums) -> bool {
     let [messages, tokens] = values(metadata, ["message_count", "token_count"]);
     let differs = |said: Option<&[u8]>, is: u64| said.is_some_and(|said| said != is.to_string().as_bytes());
@@ -186,12 +185,12 @@ fn is_stale(metadata: &[u8], active: Option<&[u8]>, sums: &Sums) -> bool {
         || (active.is_some() && sums.newest > active)
 }
 
-/// Whether decoding a text lost something, as a lone surrogate, so that its spelling is worth keeping.
+/// Whether decoding a string lost data, such as a lone surrogate, so that the original has to be kept.
 fn was_changed(text: &str) -> bool {
     text.contains(char::REPLACEMENT_CHARACTER)
 }
 
-/// The session's name for itself; else its file's; else, for a pipe, one that follows from its bytes.
+/// The session's own id, else its file name, else (for a pipe) a hash of its bytes.
 fn identity(
     own: Option<Cow<'_, str>>,
     source: &Source<'_>,
@@ -221,7 +220,7 @@ fn identity(
     }
 }
 
-/// What a session of the older format without an id of its own is called, by its file's name without ending.
+/// The key of a session of the older format without an id: its file name without extension.
 fn older_key(file: &str) -> String {
     let bare = file.strip_prefix(OLDER_NAME).unwrap_or(file);
     if bare.starts_with("session_") {
@@ -231,7 +230,7 @@ fn older_key(file: &str) -> String {
     }
 }
 
-/// What a session is called of which only the name of its file is known.
+/// The key of a session of which only the file name is known.
 pub(super) fn file_key(name: &str) -> String {
     match stem(name) {
         file if file.starts_with(OLDER_NAME) => older_key(file),

@@ -1,11 +1,11 @@
-//! The list of a folder's sessions, as Penguin keeps it beside them: a row for each file, made of the files alone.
+//! Builds the session index that Penguin stores in a directory, from the session files alone: one row per file.
 
 use super::member::{values, without};
 use super::print;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::collections::HashMap;
 
-/// Texts that a row has of the session's metadata, when there is something to see in them.
+/// Strings that a row copies from the session's metadata if they are not blank.
 const COPIES: [&str; 9] = [
     "directory",
     "title_source",
@@ -18,14 +18,14 @@ const COPIES: [&str; 9] = [
     "variant",
 ];
 
-/// Characters of a title that is made from a text.
+/// Maximum length of a generated title, in characters.
 const LONGEST: usize = 40;
 
-/// What a row says of one session.
+/// The row of one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     name: String,
-    /// `created_at` and `last_active`, as they are.
+    /// `created_at` and `last_active`, unchanged.
     times: [Option<Vec<u8>>; 2],
     messages: usize,
     tokens: u64,
@@ -45,13 +45,13 @@ fn words(raw: Option<&[u8]>) -> Option<String> {
 }
 
 impl Row {
-    /// Of a file by its name without `.json`; none when it is no session that Penguin reads.
+    /// From a file and its name without `.json`; `None` if Penguin would not read it as a session.
     pub fn of(name: &str, document: &[u8]) -> Option<Row> {
         let document = document.trim_ascii();
         let [created, active, metadata, messages] =
             values(document, ["created_at", "last_active", "metadata", "messages"]);
         let messages = json::elements(messages?, Dialect::Python)?;
-        // That the file is an object to its end is known by now only of its values.
+        // This checks that the file is a complete object; so far only values were parsed.
         without(document, &[])?;
         let metadata = metadata.unwrap_or(b"{}");
         let [title, from, to, tokens, source, recovered] = values(
@@ -123,13 +123,13 @@ impl Row {
     }
 }
 
-/// What Penguin calls a session of which nothing tells a title.
+/// Penguin's title for a session without one.
 fn untitled(name: &str) -> String {
     let last = name.char_indices().rev().nth(7).map_or(0, |(at, _)| at);
     format!("Session {}", &name[last..])
 }
 
-/// A title from the first line of what the user said.
+/// A title from the first line of a user message.
 fn said(message: &[u8]) -> Option<String> {
     let [role, content] = values(message, ["role", "content"]);
     if role.and_then(json::text).as_deref() != Some("user") {
@@ -152,7 +152,7 @@ fn said(message: &[u8]) -> Option<String> {
     }
 }
 
-/// The file with these rows, in the order of their names.
+/// The index with these rows, sorted by name.
 pub fn index(mut rows: Vec<Row>) -> Vec<u8> {
     rows.sort_by(|one, other| one.name.cmp(&other.name));
     let totals = totals(&rows);
@@ -165,8 +165,7 @@ pub fn index(mut rows: Vec<Row>) -> Vec<u8> {
     out
 }
 
-/// Of each row the tokens of its session and of all that it goes on from. A chain that leads back to itself is followed
-/// once.
+/// For each row, the tokens of its session and all predecessors. A cycle is followed once.
 fn totals(rows: &[Row]) -> Vec<u64> {
     let places: HashMap<&str, usize> = rows
         .iter()

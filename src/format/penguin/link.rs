@@ -1,21 +1,21 @@
-//! The link from a session to the one that continues it.
+//! The link from a session to its continuation.
 
 use super::times::local_text;
 use crate::model::session::Session;
 use crate::model::{chain, json};
 
-/// The session that continues this one, as the newest `link` event says.
+/// The continuation named by the latest `link` event.
 pub(super) struct Link {
-    /// The line of the event.
+    /// Line of the event.
     pub event: usize,
-    /// The session's id.
+    /// Id of the continuation.
     pub to: String,
-    /// When it was continued, in Penguin's shape.
+    /// Time of the continuation in Penguin's format.
     pub at: Option<String>,
 }
 
 impl Link {
-    /// Looks at the events that count.
+    /// Finds the link in the active events.
     pub fn of(session: &Session) -> Option<Link> {
         let events = session.live_events().into_iter().rev();
         events.into_iter().find_map(|event| {

@@ -1,8 +1,8 @@
-//! Members of Penguin's objects, as the bytes that they are.
+//! Access to raw members of Penguin's objects.
 
 use crate::model::json::{self, Dialect, Members};
 
-/// The values of these members, the last of repeated ones; what is no object has none.
+/// The values of these members, the last one of repeated names; all `None` if the value is not an object.
 pub(super) fn values<'a, const N: usize>(object: &'a [u8], names: [&str; N]) -> [Option<&'a [u8]>; N] {
     let mut found = [None; N];
     let Ok(mut members) = Members::new(object, Dialect::Python) else {
@@ -17,7 +17,7 @@ pub(super) fn values<'a, const N: usize>(object: &'a [u8], names: [&str; N]) -> 
     found
 }
 
-/// The object without these members; none when nothing is left.
+/// The object without these members; `None` if nothing remains.
 pub(super) fn without(object: &[u8], names: &[&str]) -> Option<Vec<u8>> {
     let changes: Vec<(&str, Option<&[u8]>)> = names.iter().map(|name| (*name, None)).collect();
     json::with_members(object, &changes)
@@ -30,12 +30,12 @@ pub(super) fn given(value: Option<&[u8]>) -> Option<&[u8]> {
     value.filter(|raw| *raw != b"null")
 }
 
-/// Whether the value is a string with something to see in it.
+/// Whether the value is a string that is not blank.
 pub(super) fn is_words(value: &[u8]) -> bool {
     json::text(value).is_some_and(|text| !text.trim().is_empty())
 }
 
-/// Whether this is a whole number above 0.
+/// Whether this is a positive integer.
 pub(super) fn is_count(raw: &[u8]) -> bool {
     std::str::from_utf8(raw).is_ok_and(|digits| digits.parse::<u64>().is_ok_and(|count| count > 0))
 }

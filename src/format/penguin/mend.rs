@@ -1,17 +1,17 @@
-//! Small damage that can be undone: needless commas and raw control characters.
+//! Corrects small damage: superfluous commas and raw control characters.
 
-/// What an escaped control character is longer than the raw one.
+/// The growth of a control character by escaping it, in bytes.
 pub(super) const GROWTH: usize = 5;
 
-/// The bytes with raw control characters in strings escaped and commas that separate nothing made blank, so
-/// that nothing moves but by the escapes, whose offsets come along. Both would be a fault, so whatever is
-/// ahead of the first fault stays as it is. None when there is nothing to mend.
+/// Escapes raw control characters in strings, and replaces superfluous commas by spaces, so that only escapes change
+/// offsets. Returns the bytes and the offsets of the escapes; `None` if there is nothing to correct. Both are syntax
+/// errors, so bytes before the first fault are unchanged.
 pub(super) fn mend(bytes: &[u8]) -> Option<(Vec<u8>, Vec<usize>)> {
     let mut out: Vec<u8> = Vec::with_capacity(bytes.len());
     let mut escaped = Vec::new();
     let mut blanked = false;
     let mut in_string = false;
-    // The last byte outside of strings that is no white space, and where it stands in `out`.
+    // The last byte outside of strings that is not white space, and its offset in `out`.
     let (mut last, mut last_at) = (0, 0);
     let mut i = 0;
     while let Some(&byte) = bytes.get(i) {

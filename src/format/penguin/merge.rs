@@ -1,4 +1,4 @@
-//! One session from what is left of a damaged file and of the copies beside it, message by message.
+//! Merges the messages of a damaged file and its backups into one session.
 
 use super::super::report::Report;
 use super::document::Document;
@@ -9,65 +9,65 @@ use crate::model::json::{self, Dialect, Members, ObjectBuilder};
 use crate::model::key::Derive;
 use std::collections::{HashMap, HashSet};
 
-/// How many ids of messages, or places, are named before the rest is only counted.
+/// Maximum number of message ids or positions to list; the rest is counted.
 const NAMED: usize = 10;
 
-/// A file that a session is read from.
+/// A file to read the session from.
 pub(super) struct Candidate<'a> {
-    /// What it is called in messages.
+    /// Its name in messages.
     pub name: &'a str,
     pub document: Document<'a>,
-    /// The bytes of a spare copy; nothing for the file itself.
+    /// The bytes of a backup; `None` for the file itself.
     pub spare: Option<&'a [u8]>,
 }
 
 impl Candidate<'_> {
-    /// The place, if it is one in the file itself: those in copies would be taken for places in it.
+    /// The position, if it is in the file itself; positions in backups would be mistaken for it.
     fn own(&self, place: Place) -> Place {
         self.spare.map_or(place, |_| Place::default())
     }
 }
 
-/// What the session is made of.
+/// The merged session.
 pub(super) struct Merge<'c> {
-    /// An object of everything but the messages.
+    /// An object with all members except the messages.
     pub head: Vec<u8>,
-    /// Where it begins.
+    /// Its position.
     pub start: Place,
     /// Whether it is a bare list.
     pub is_list: bool,
-    /// The elements of `messages`, each with its place in the file itself; those of copies have none.
+    /// The elements of `messages`, with their positions in the file itself; elements of backups have none.
     pub elements: Vec<(Place, &'c [u8])>,
-    /// What is wrong with the file that most is read from, although it could be read.
+    /// Problems in the main source, although it could be read.
     pub damage: Vec<(Place, &'static str)>,
-    /// The copies that were used.
+    /// The backups used.
     pub used: Vec<&'c [u8]>,
-    /// How many messages are from which file, when not all of them had to be from the file itself.
+    /// Number of messages by file, if not all could be read from the file itself.
     pub salvaged: Vec<(&'c str, usize)>,
 }
 
-/// An element in its place among the others.
+/// An element in the merged order.
 struct Node<'c> {
     file: usize,
     place: Place,
     raw: &'c [u8],
-    /// Whether a piece of it is missing.
+    /// Whether it is incomplete.
     cut: bool,
     next: Option<usize>,
 }
 
-/// What one file gave.
+/// The contribution of one file.
 #[derive(Default)]
 struct Share {
     messages: usize,
-    /// Ids of those that the base has not.
+    /// Ids of messages that the base does not have.
     added: Vec<String>,
-    /// Ids of those that another file has with other content.
+    /// Ids of messages whose content differs in another file.
     different: Vec<String>,
 }
 
 impl<'c> Merge<'c> {
-    /// A whole file.
+    /// From one complete file.
     pub fn alone(document: &'c Document<'_>) -> Merge<'c> {
         Merge {
             head: object(&document.members().collect::<Vec<_>>()),
@@ -80,8 +80,8 @@ impl<'c> Merge<'c> {
         }
     }
 
-    /// The base with every message that only another file has, behind the one that stands before it there; tells
-    /// what is from where. `name` is what the file itself is called, `place` and `why` its damage.
+    /// Inserts each message that only another file has after its predecessor there, and reports the sources. `name` is
+    /// the file itself, `place` and `why` its damage.
     pub fn of(
         candidates: &'c [Candidate<'_>],
         base: usize,
@@ -141,7 +141,7 @@ impl<'c> Merge<'c> {
         merge
     }
 
-    /// Takes the members that a damaged base lost from the other files; says from which.
+    /// Adds the members that a damaged base lost from the other files, and reports their sources.
     fn fill(&mut self, candidates: &'c [Candidate<'_>], order: &[usize], report: &mut Report) -> Vec<usize> {
         let (base, others) = (&candidates[order[0]].document, &order[1..]);
         let mut filled = Vec::new();
@@ -170,7 +170,7 @@ impl<'c> Merge<'c> {
         filled
     }
 
-    /// The numbers of messages by file as an object; none when nothing had to be salvaged.
+    /// The number of messages by file as an object; `None` if nothing was salvaged.
     pub fn salvaged(&self) -> Option<Vec<u8>> {
         let mut built = ObjectBuilder::default();
         for (name, count) in &self.salvaged {
@@ -180,7 +180,7 @@ impl<'c> Merge<'c> {
     }
 }
 
-/// The elements of the first file of the order, and those that only the others have.
+/// The elements of the first file in the order, and those that only the others have.
 fn elements<'c>(candidates: &'c [Candidate<'_>], order: &[usize]) -> (Vec<(Place, &'c [u8])>, Vec<Share>) {
     let repeated = repeated(candidates);
     let mut nodes: Vec<Node<'c>> = Vec::new();
@@ -190,7 +190,7 @@ fn elements<'c>(candidates: &'c [Candidate<'_>], order: &[usize]) -> (Vec<(Place
     for &file in order {
         let base = file == order[0];
         let (mut derive, mut copies) = (Derive::default(), Derive::default());
-        // The element that stands before, here and in what is read.
+        // The previous element, in the merged list and in this file.
         let mut before: Option<usize> = None;
         let document = &candidates[file].document;
         for (nth, (place, raw)) in document.elements().enumerate() {
@@ -199,13 +199,13 @@ fn elements<'c>(candidates: &'c [Candidate<'_>], order: &[usize]) -> (Vec<(Place
                 continue;
             }
             let id = is_object.then(|| identity(raw, &mut derive));
-            // An id that occurs twice in a file says nothing of which message is meant: the content does.
+            // A repeated id is ambiguous, so identify the message by its content.
             let key = id.clone().map(|id| match repeated.contains(&id) {
                 true => format!("{id}\n{}", copies.id(&json::compact(raw).0)),
                 false => id,
             });
             let same = key.as_ref().and_then(|key| known.get(key)).copied();
-            // Lines and offsets are those of the file that messages name.
+            // Positions are those in the file that messages name.
             let place = candidates[file].own(place);
             let cut = document.is_cut(nth);
             if let (Some(same), false) = (same, base) {
@@ -252,7 +252,7 @@ fn elements<'c>(candidates: &'c [Candidate<'_>], order: &[usize]) -> (Vec<(Place
     (elements, shares)
 }
 
-/// The ids that occur more than once in one of the files.
+/// Ids that occur more than once in one of the files.
 fn repeated(candidates: &[Candidate<'_>]) -> HashSet<String> {
     let mut repeated = HashSet::new();
     for candidate in candidates {
@@ -268,13 +268,13 @@ fn repeated(candidates: &[Candidate<'_>]) -> HashSet<String> {
     repeated
 }
 
-/// Whether two messages say the same. Their cached counts may differ: a save fills them in.
+/// Whether two messages have the same content. Cached counts may differ, because saving adds them.
 fn alike(one: &[u8], other: &[u8]) -> bool {
     let bare = |raw: &[u8]| without(&json::compact(raw).0, &["tokens"]);
     one == other || bare(one) == bare(other)
 }
 
-/// Tells what of a damaged file is missing among what was read, beyond its first fault.
+/// Reports the omitted ranges of a damaged file after its first fault.
 fn tell_left_out(candidate: &Candidate<'_>, report: &mut Report) {
     let gaps = candidate.document.gaps();
     if let (Some(_), Some((at, why))) = (candidate.spare, candidate.document.torn()) {
@@ -304,7 +304,7 @@ fn tell_left_out(candidate: &Candidate<'_>, report: &mut Report) {
     }
 }
 
-/// The first of them, and how many there are beyond.
+/// The first ids, and the number of others.
 fn named(all: &[String]) -> String {
     let mut text = all.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     if all.len() > NAMED {

@@ -1,4 +1,4 @@
-//! One message of a Penguin session as a line of the record stream.
+//! Converts messages of a Penguin session to lines.
 
 use super::super::report::{Loss, Report};
 use super::carried::{self, CARRIED, Carried};
@@ -13,10 +13,10 @@ use crate::model::{summary, time};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// What is told of a number that Python writes and JSON does not have.
+/// The note on numbers that Python writes and that are invalid in JSON.
 pub const NO_NUMBER: &str = "NaN or Infinity replaced by null";
 
-/// The members of a message that have a meaning, in Penguin's order.
+/// The known members of a message, in Penguin's order.
 const MEMBERS: [&str; 10] = [
     "role",
     "content",
@@ -30,10 +30,10 @@ const MEMBERS: [&str; 10] = [
     "message_type",
 ];
 
-/// The members of the metadata that the line takes.
+/// The metadata members that are moved to the line.
 pub(super) const TAKEN: [&str; 3] = ["tool_calls", "tool_call_id", "action_type"];
 
-/// Members of a line that have a place of their own when they were carried.
+/// Line members with an own position when stored in `convo`.
 const PLACED: [&str; 9] = [
     "role",
     "tool_calls",
@@ -46,27 +46,27 @@ const PLACED: [&str; 9] = [
     "metadata",
 ];
 
-/// Turns messages into lines, one after another.
+/// Converts messages in order.
 pub(super) struct Messages<'r> {
     /// Whether the document is of the older format.
     pub older: bool,
-    /// Whether a time without zone was met.
+    /// Whether a time had no zone.
     pub naive: bool,
-    /// Whether the times of the messages are written in several forms.
+    /// Whether the times of the messages have several formats.
     pub mixed_times: bool,
-    /// Where to tell of damage.
+    /// Receives damage.
     pub report: &'r mut Report,
     derive: Derive,
     ids: HashSet<String>,
-    /// The time of the last message that has one.
+    /// The latest message time so far.
     newest: Option<String>,
-    /// The text of the first rules.
+    /// The text of the system prompt.
     prompt: Option<String>,
-    /// What the messages come to.
+    /// Totals of the messages.
     pub sums: Sums,
 }
 
-/// The id of a message as it is told apart in other copies of the session.
+/// The id that identifies a message in other copies of the session.
 pub(super) fn identity(raw: &[u8], derive: &mut Derive) -> String {
     let [id] = values(raw, ["id"]);
     match id.and_then(json::text) {
@@ -92,8 +92,8 @@ impl<'r> Messages<'r> {
         }
     }
 
-    /// A value as it may stand on a line of the stream: compact, UTF-8, and without the numbers that JSON does not
-    /// have, which are noted. Tells what had to be changed, and of what no note is left.
+    /// A value in record form: compact, in UTF-8, and without numbers that are invalid in JSON, which are returned
+    /// separately. Reports changes and losses.
     pub fn clean(&mut self, raw: &[u8], place: Place) -> (Vec<u8>, Option<Vec<u8>>) {
         let (compact, numbers) = json::compact(raw);
         let mut noted = None;
@@ -117,7 +117,7 @@ impl<'r> Messages<'r> {
         (clean, noted)
     }
 
-    /// The RFC 3339 form of a time; none, and told as damage, when it is not readable as one.
+    /// The time in RFC 3339; reports damage and returns `None` if it is invalid.
     pub fn time(&mut self, raw: &[u8], what: &str, place: Place) -> Option<String> {
         let Some(reading) = json::text(raw).and_then(|text| time::read(&text)) else {
             self.report
@@ -128,7 +128,8 @@ impl<'r> Messages<'r> {
         Some(reading.time)
     }
 
-    /// The line of an element of `messages`, without a line ending. Of a summary that stands it is the event.
+    /// The line for an element of `messages`, without a line ending. `stands` marks the active summary, which becomes
+    /// an event.
     pub fn line(&mut self, raw: &[u8], place: Place, stands: bool) -> Vec<u8> {
         let (object, numbers) = self.clean(raw, place);
         let [tokens] = values(&object, ["tokens"]);
@@ -160,7 +161,7 @@ impl<'r> Messages<'r> {
         self.newest = Some(time);
     }
 
-    /// The event that a message was, of which it is the text.
+    /// The event of the summary whose text is this message.
     fn summary(&mut self, object: &[u8], event: &[u8], place: Place) -> Vec<u8> {
         let [content, id, timestamp] = values(object, ["content", "id", "timestamp"]);
         let text = content.and_then(json::text).unwrap_or_default();
@@ -200,7 +201,7 @@ impl<'r> Messages<'r> {
             recipient,
             kind,
         ] = values(object, MEMBERS);
-        // What the line has no member for, and what Penguin has none for.
+        // Data that the line cannot represent, and data that Penguin cannot represent.
         let mut kept = ObjectBuilder::default();
         let own = metadata.map(Carried::of).unwrap_or_default();
 
@@ -251,7 +252,8 @@ impl<'r> Messages<'r> {
             match self.time(raw, "timestamp", place) {
                 Some(time) => {
                     line.text("timestamp", &time);
-                    // Penguin orders messages by this text, and mixed forms in another order than that of the moments.
+                    // Penguin sorts messages by this text, so several formats yield a different order than the
+                    // instants.
                     if self.mixed_times && time::local(&time) != json::text(raw).map(Cow::into_owned) {
                         kept.raw("timestamp", raw);
                     }
@@ -327,7 +329,7 @@ impl<'r> Messages<'r> {
         line.finish()
     }
 
-    /// Whether these are the rules that the session begins with.
+    /// Whether this is the system prompt at the start of the session.
     fn is_prompt(&mut self, role: Option<&[u8]>, category: Option<Category>, content: Option<&[u8]>) -> bool {
         let is_rule = role == Some(br#""system""#) && category == Some(Category::System);
         let Some(text) = content.and_then(json::text).filter(|_| is_rule) else {
@@ -336,7 +338,7 @@ impl<'r> Messages<'r> {
         *self.prompt.get_or_insert_with(|| text.clone().into_owned()) == text
     }
 
-    /// Keeps what is left of a `metadata` member.
+    /// Stores the rest of a `metadata` member.
     pub fn keep_metadata(&mut self, raw: &[u8], taken: &[&str], kept: &mut ObjectBuilder, place: Place) {
         if raw.first() == Some(&b'{') {
             if let Some(rest) = without(raw, taken) {
@@ -350,7 +352,7 @@ impl<'r> Messages<'r> {
         }
     }
 
-    /// The id for the line, and whether the message's own one occurred before.
+    /// The id for the line, and whether the message's own one is a duplicate.
     fn id(&mut self, object: &[u8], id: Option<&[u8]>, place: Place) -> (String, bool) {
         let own = id.and_then(json::text).filter(|id| !id.is_empty());
         let duplicate = own.as_ref().is_some_and(|id| self.ids.contains(id.as_ref()));
@@ -358,7 +360,7 @@ impl<'r> Messages<'r> {
             self.ids.insert(id.clone().into_owned());
             return (id.into_owned(), false);
         }
-        // A derived id could be one that the file holds already, when it was written by this program.
+        // If this program wrote the file, it may already contain the derived id.
         let mut made = self.derive.id(object);
         while !self.ids.insert(made.clone()) {
             made = self.derive.id(object);
@@ -372,7 +374,7 @@ impl<'r> Messages<'r> {
         (made, duplicate)
     }
 
-    /// The category for the line, and what to keep of the file's when it does not follow from that.
+    /// The category for the line, and the original value if it does not follow from that.
     fn category<'m>(&mut self, raw: Option<&'m [u8]>, place: Place) -> (Option<Category>, Option<&'m [u8]>) {
         let Some(raw) = raw else {
             if !self.older {
@@ -409,7 +411,7 @@ impl<'r> Messages<'r> {
     }
 }
 
-/// Who most likely spoke, when the message does not say it.
+/// The most likely role of a message without one.
 fn role_of(category: Option<Category>, answers_call: bool) -> &'static str {
     match category {
         Some(Category::SystemOutput) if answers_call => "tool",
@@ -418,7 +420,7 @@ fn role_of(category: Option<Category>, answers_call: bool) -> &'static str {
     }
 }
 
-/// The text of a list that is one text part and nothing else, which is how the older format spelled a string.
+/// The text of a list with a single text part, which is how the older format encodes a string.
 fn only_text(content: &[u8]) -> &[u8] {
     let parts = json::elements(content, Dialect::Python).unwrap_or_default();
     let [part] = parts.as_slice() else { return content };

@@ -1,32 +1,32 @@
-//! Penguin: a session is one JSON document `<id>.json`, with a copy from before the last save (`.json.bak`)
-//! and perhaps a save that was not finished (`.json.temp`) beside it.
+//! Penguin: a session is one JSON document `<id>.json`, with a backup from before the last save (`.json.bak`)
+//! and possibly an unfinished save (`.json.temp`) next to it.
 //!
-//! A document becomes a header and a line a message. What the record stream has no member for goes to
-//! `metadata.penguin`, in a layout from which the document can be built again; what is empty or Penguin's
-//! default (`message_type` `message`, `tokens` 0, null, an empty list of records) is left out.
+//! A document becomes a header and one line per message. Data without a native member is stored in `metadata.penguin`,
+//! from which the document can be restored. Empty values and Penguin's defaults (`message_type` `message`, `tokens` 0,
+//! null, an empty list of records) are omitted.
 //!
-//! | `metadata.penguin` of the header | holds |
+//! | `metadata.penguin` of the header | contents |
 //! |---|---|
-//! | `id`, `created_at` | as in the document, when `id` is no text or `created_at` no time |
+//! | `id`, `created_at` | as in the document, if `id` is not a string or `created_at` not a time |
 //! | `last_active` | as in the document |
-//! | `metadata` | without what the header has: `title`, `continued_from`, `continuation_index` |
+//! | `metadata` | without members of the header: `title`, `continued_from`, `continuation_index` |
 //! | `llm_request_lifecycles`, `tool_call_records`, `tool_result_records` | the lists |
-//! | `members` | members that Penguin does not know |
+//! | `members` | members unknown to Penguin |
 //!
-//! | `metadata.penguin` of a message | holds |
+//! | `metadata.penguin` of a message | contents |
 //! |---|---|
-//! | `id` | the message's own id, when another message had it before or it is no text |
-//! | `role`, `tokens` | as in the document, when the line could not take it |
-//! | `timestamp` | as in the document, when it is no time, or one of several forms in the document |
-//! | `category` | as in the document, when it is not the line's category in capitals |
+//! | `id` | the message's own id, if it is a duplicate or not a string |
+//! | `role`, `tokens` | as in the document, if invalid for the line |
+//! | `timestamp` | as in the document, if it is not a time, or the document has several time formats |
+//! | `category` | as in the document, unless it is the line's category in capitals |
 //! | `agent_id`, `recipient_id`, `message_type` | as in the document |
-//! | `metadata` | without what the line has: `tool_calls`, `tool_call_id`, `action_type` (as `name`) |
-//! | `members` | members that Penguin does not know |
+//! | `metadata` | without members of the line: `tool_calls`, `tool_call_id`, `action_type` (as `name`) |
+//! | `members` | members unknown to Penguin |
 //!
-//! A document of the older format is read into the same layout: its `session_id`, `created_at` and
-//! `last_active` are taken out of the metadata, a list of one text part becomes a string. An element of
-//! `messages` that is no object becomes a `foreign` event. A text of the header that decoding changed, as one
-//! with a lone surrogate, stays in `id` or `metadata` as well, so that every parser can read the header.
+//! A document of the older format is converted to the same layout: `session_id`, `created_at` and `last_active` are
+//! taken from the metadata, and a list of one text part becomes a string. An element of `messages` that is not an
+//! object becomes a `foreign` event. A header text that decoding changed, such as one with a lone surrogate, is also
+//! kept in `id` or `metadata`, so that every parser can read the header.
 
 mod carried;
 mod category;
@@ -84,7 +84,7 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// What Penguin would send, as a format.
+/// The messages that Penguin would send, as a format.
 pub const CONTEXT: Form = Form {
     name: "penguin-context",
     about: "Penguin model input (write-only)",
@@ -100,19 +100,20 @@ pub const CONTEXT: Form = Form {
     ..Form::BLANK
 };
 
-/// The spare copies, the one that is preferred first.
+/// File extensions of backups, in order of preference.
 const SPARES: [&str; 2] = [".temp", ".bak"];
 
-/// The file in which Penguin lists the sessions of a folder.
+/// The index file of a directory's sessions.
 pub const INDEX: &str = "session_index.json";
 
-/// What a source without a name is called.
+/// The name of a source without a file name.
 const PIPE: &str = "the document";
 
-/// What is told of times without a zone.
+/// The note on times without a zone.
 const LOCAL_TIMES: &str = "timestamps without time zone read as local time";
 
-/// Takes out of a report what concerns nobody who goes on in Penguin's own form, where all of it is as it was.
+/// Removes notes from a report that are irrelevant when writing back to Penguin's format, which keeps the original
+/// values.
 pub fn tell_own(report: &mut Report) {
     let own = [LOCAL_TIMES, message::NO_NUMBER];
     report
@@ -120,11 +121,11 @@ pub fn tell_own(report: &mut Report) {
         .retain(|finding| !own.contains(&finding.what.as_ref()));
 }
 
-/// A spare copy: its name and its bytes.
+/// A backup: its name and its bytes.
 type Spare = (String, Vec<u8>);
 
-/// Reads a document, or what is left of a damaged or missing one and of the copies beside it, into one session. An
-/// error when there is no session in any of them.
+/// Reads a document into one session; if it is damaged or missing, also from its backups. An error if none of them has
+/// a session.
 pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let session = match Checkpoint::of(source.bytes) {
         Some(checkpoint) => checkpoint.read(source, report, session)?,
@@ -177,10 +178,10 @@ fn session(source: &Source<'_>, report: &mut Report) -> Result<Session> {
     }
 }
 
-/// Which candidate has the most messages; of equals a whole one, then the first.
+/// The candidate with the most messages; of equals a complete one, then the first.
 fn best(candidates: &[Candidate<'_>], source: &Source<'_>, why: &str) -> Result<usize> {
     let rank = |candidate: &Candidate<'_>| (candidate.document.messages(), candidate.document.is_whole());
-    // Of equals, `max_by_key` takes the last.
+    // Of equals, `max_by_key` returns the last.
     let best = candidates
         .iter()
         .enumerate()
@@ -195,7 +196,7 @@ fn best(candidates: &[Candidate<'_>], source: &Source<'_>, why: &str) -> Result<
     })
 }
 
-/// The copies beside the source that are there. One that cannot be read matters only when it is needed.
+/// The existing backups. An unreadable one only matters if it is needed.
 fn spares(source: &Source<'_>, endings: &[&str], needed: bool, report: &mut Report) -> Vec<Spare> {
     let Some(name) = source.name else {
         return Vec::new();
@@ -221,7 +222,7 @@ fn counted(messages: usize) -> String {
     }
 }
 
-/// Names a finished copy that has more than what is read: a save that only was not put in place.
+/// Reports a complete backup with more messages than were read: a save that was not renamed into place.
 fn tell_newer(spare: &str, copy: &Document<'_>, read: &Document<'_>, report: &mut Report) {
     let more = copy.messages().saturating_sub(read.messages());
     if copy.is_whole() && more > 0 {
@@ -233,7 +234,7 @@ fn tell_newer(spare: &str, copy: &Document<'_>, read: &Document<'_>, report: &mu
     }
 }
 
-/// Whether a message is the text of a summary of ours.
+/// Whether a message is the text of a summary that this program wrote.
 fn is_summary(raw: &[u8]) -> bool {
     memchr::memmem::find(raw, b"\"convo\"").is_some()
         && json::member(raw, "metadata").and_then(carried::summary).is_some()
@@ -252,14 +253,14 @@ fn convert(merge: &Merge<'_>, source: &Source<'_>, report: &mut Report) -> Sessi
         line.push(b'\n');
         session.push(&Record::parse(&line, place));
     };
-    // A summary replaces the one before it, so that only the last one is still the event that it was.
+    // A summary replaces the previous one, so only the last one becomes an event again.
     let summary = merge.elements.iter().rposition(|(_, raw)| is_summary(raw));
     let told = reader.report.findings.len();
     let elements = merge.elements.iter().enumerate();
     let lines: Vec<_> = elements
         .map(|(nth, (place, raw))| (reader.line(raw, *place, summary == Some(nth)), *place))
         .collect();
-    // The header knows what the messages come to, and still is told of first.
+    // The header needs the totals of the messages, but its findings are reported first.
     let of_messages = reader.report.findings.len() - told;
     push(header::header(merge, source, &mut reader), merge.start);
     reader.report.findings[told..].rotate_left(of_messages);

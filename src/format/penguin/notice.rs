@@ -1,4 +1,4 @@
-//! What stands in the place of a session of which nothing is left: a notice under its id.
+//! A replacement for a session that is completely lost: a notice with the same id.
 
 use super::super::{Format, Source, native};
 use super::header;
@@ -8,7 +8,7 @@ use crate::model::key::{self, Derive};
 use crate::model::record::Record;
 use crate::model::session::Session;
 
-/// Whether a file has a name that Penguin gives to sessions: `session_YYYYMMDD_HHMMSS_` and eight hex digits.
+/// Whether a file name is that of a Penguin session: `session_YYYYMMDD_HHMMSS_` and eight hex digits.
 pub fn is_session_name(name: &str) -> bool {
     let Some(stem) = name
         .strip_prefix("session_")
@@ -28,18 +28,18 @@ pub fn is_session_name(name: &str) -> bool {
     }
 }
 
-/// What can be done with a file in its place.
+/// The condition of a session file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// A session that Penguin's own parser reads.
+    /// A session that Penguin's parser reads.
     Whole,
-    /// A session of the older form.
+    /// A session of the older format.
     Older,
-    /// Something that Penguin's parser stops at: damage, bytes that are no text, a byte order mark, a bare list.
+    /// Not readable by Penguin's parser: damage, bytes that are not text, a byte order mark, a bare list.
     Damaged,
 }
 
-/// In which condition a file is.
+/// Determines the condition of a file.
 pub fn condition(source: &Source<'_>) -> Condition {
     let Ok(text) = std::str::from_utf8(source.bytes) else {
         return Condition::Damaged;
@@ -56,8 +56,7 @@ pub fn condition(source: &Source<'_>) -> Condition {
     }
 }
 
-/// Whether these bytes say nothing as they stand: damaged JSON, or none at all. What is JSON to its end is
-/// something, be it a session or not.
+/// Whether the bytes are damaged JSON or empty. Complete JSON is not lost, even if it is not a session.
 pub fn is_lost(bytes: &[u8]) -> bool {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let start = json::skip_space(text, 0);
@@ -69,8 +68,8 @@ pub fn is_lost(bytes: &[u8]) -> bool {
     }
 }
 
-/// A session with the id of a file that could not be read, and one message that says so. `others` are the spare
-/// copies, by name, that are no better. It is the same on every read. None without a name.
+/// A session with the id of a file that could not be read, and one message that says so. `others` are backups that are
+/// unusable, too. The result is reproducible. `None` without a file name.
 pub fn notice(source: &Source<'_>, others: &[(String, Vec<u8>)], why: &str) -> Option<Session> {
     let name = source.name?;
     let key = header::file_key(name);

@@ -1,24 +1,24 @@
-//! The numbers that Python writes and JSON does not have: `NaN` and the infinities. In the record stream null stands
-//! for them, and beside it is noted where they were (RFC 6901 pointers) and what, so that Penguin gets them back.
+//! Numbers that Python writes but JSON does not allow: `NaN` and the infinities. In a record they become null, and
+//! their positions (RFC 6901 pointers) and values are stored separately, so that Penguin gets them back.
 
 use crate::model::json::{self, Dialect, ObjectBuilder};
 
 const NUMBERS: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
 
-/// Deeper numbers, and those whose way is longer than this, are not noted: the notes must not outgrow the document.
+/// Deeper numbers, and those with longer pointers, are not stored, so that the stored data cannot exceed the document.
 const DEEPEST: usize = 64;
 const LONGEST: usize = 1024;
 
-/// The way to a value.
+/// A step of the path to a value.
 enum Step<'v> {
     Member(&'v [u8]),
     Element(usize),
 }
 
-/// Goes through the scalars that are neither strings nor numbers of JSON, each with the way to it.
+/// Calls `see` for each scalar that is neither a JSON string nor a JSON number, with its path.
 fn each<'v>(value: &'v [u8], mut see: impl FnMut(&[Step<'v>], std::ops::Range<usize>)) {
     let mut way: Vec<Step<'v>> = Vec::new();
-    // Whether a name comes next.
+    // Whether a member name comes next.
     let mut named = false;
     let mut at = 0;
     while let Some(&byte) = value.get(at) {
@@ -83,7 +83,7 @@ fn pointer(way: &[Step<'_>]) -> Option<String> {
     Some(text)
 }
 
-/// Where they are in a value: an object of pointers and spellings, and how many it has; none when there are none.
+/// The numbers in a value: an object of pointers and numbers, and their count; `None` if there are none.
 pub(super) fn found(value: &[u8]) -> Option<(Vec<u8>, u64)> {
     let mut built = ObjectBuilder::default();
     let mut count = 0;
@@ -98,7 +98,7 @@ pub(super) fn found(value: &[u8]) -> Option<(Vec<u8>, u64)> {
     (count > 0).then(|| (built.finish(), count))
 }
 
-/// The value with the noted numbers where null still stands for them, and how many.
+/// Restores the stored numbers where the value is still null; also returns their count.
 pub(super) fn put_back(value: &[u8], noted: &[u8]) -> (Vec<u8>, usize) {
     let noted = json::members(noted, Dialect::Strict).unwrap_or_default();
     let noted: std::collections::HashMap<_, _> = noted

@@ -1,16 +1,16 @@
-//! JSON as Penguin has it on disk, which is Python's `json.dumps(indent=2)`: an item a line, nothing but ASCII.
-//! Numbers and escapes keep their spelling.
+//! Encodes JSON like Penguin, which uses Python's `json.dumps(indent=2)`: one item per line, ASCII only. Numbers and
+//! escapes are unchanged.
 
 use crate::model::json;
 
-/// Spaces of one level.
+/// Spaces per level.
 const STEP: usize = 2;
 
-/// What is deeper stays on its line, or a short text of brackets would be a long one of spaces. Python reads no more
-/// than a thousand levels.
+/// Deeper values remain on one line; otherwise, indentation would make a short text of brackets very long. Python reads
+/// at most a thousand levels.
 const DEEPEST: usize = 100;
 
-/// Appends a value that is valid JSON; its first line is not indented, those below stand `level` levels deep.
+/// Appends a valid JSON value; its first line is not indented, further lines are `level` levels deep.
 pub(super) fn push(out: &mut Vec<u8>, value: &[u8], level: usize) {
     let mut depth = level;
     let mut at = 0;
@@ -51,7 +51,7 @@ pub(super) fn push(out: &mut Vec<u8>, value: &[u8], level: usize) {
     }
 }
 
-/// What stands ahead of an item: a line of its own, or this where items stay on the line.
+/// Starts an item on a new line, or after `space` if it remains on the line.
 fn next_item(out: &mut Vec<u8>, depth: usize, space: &[u8]) {
     match depth <= DEEPEST {
         true => new_line(out, depth),
@@ -59,13 +59,13 @@ fn next_item(out: &mut Vec<u8>, depth: usize, space: &[u8]) {
     }
 }
 
-/// Begins a line at this depth.
+/// Starts a line at this depth.
 pub(super) fn new_line(out: &mut Vec<u8>, depth: usize) {
     out.push(b'\n');
     out.resize(out.len() + depth * STEP, b' ');
 }
 
-/// Index of the quote that ends the string whose inside begins here.
+/// Index of the closing quote of the string whose content starts here.
 fn string_end(value: &[u8], from: usize) -> usize {
     let mut at = from;
     while let Some(found) = memchr::memchr2(b'"', b'\\', &value[at.min(value.len())..]) {
@@ -77,8 +77,8 @@ fn string_end(value: &[u8], from: usize) -> usize {
     value.len()
 }
 
-/// Appends a string, of which this is the inside: escapes as they are, every other character that is not
-/// printable ASCII as `\uxxxx`.
+/// Appends a string with this content: escapes are unchanged, other characters that are not printable ASCII become
+/// `\uxxxx`.
 fn push_string(out: &mut Vec<u8>, inside: &[u8]) {
     out.push(b'"');
     if inside.iter().all(|byte| (0x20..0x7f).contains(byte)) {

@@ -1,5 +1,5 @@
-//! What is had of a damaged list of messages: every message that is whole, in front of the damage and behind it.
-//! Where one is damaged, the next place is looked for at which one begins again.
+//! Salvages all complete messages from a damaged list, before and after the damage. After a damaged message, it
+//! searches for the start of the next one.
 
 use crate::model::json::{self, Dialect, Elements, Fault, Members};
 use std::ops::Range;
@@ -7,28 +7,28 @@ use std::ops::Range;
 const ROLE: &[u8] = b"\"role\"";
 const MESSAGES: &[u8] = b"\"messages\"";
 
-/// How often a damaged file is searched for the beginning of its messages. Without a bound, a file that is
-/// nothing but beginnings would be read once for each of them.
+/// Maximum number of searches for the start of the messages. Without a limit, a file with many such starts would be
+/// read once for each.
 const SEARCHES: usize = 16;
 
-/// How many times the length of a file may be read in vain. Without a bound, a file of nothing but beginnings would
-/// be read once for each of them.
+/// Maximum number of bytes read in vain, as a multiple of the file length. Without a limit, a file of message starts
+/// would be read once for each.
 const EFFORT: usize = 4;
 
-/// What was found.
+/// The salvaged messages.
 #[derive(Default)]
 pub(super) struct Salvage {
-    /// The elements, ascending.
+    /// Ranges of the elements, ascending.
     pub elements: Vec<Range<usize>>,
-    /// Where those begin that were most likely closed too early, so that a piece of them is missing.
+    /// Starts of elements that were probably closed too early and are incomplete.
     pub cut: Vec<usize>,
-    /// What was left out between and behind them.
+    /// Omitted ranges between and after the elements.
     pub gaps: Vec<Range<usize>>,
     /// The first fault.
     pub fault: Option<Fault>,
 }
 
-/// The elements of the list that begins at `start`, up to the first that is no JSON.
+/// The elements of the list that starts at `start`, up to the first that is not JSON.
 pub(super) fn elements(bytes: &[u8], start: usize, end: usize) -> (Vec<Range<usize>>, Option<Fault>) {
     let mut found = Vec::new();
     let here = |fault: Fault| {
@@ -50,7 +50,7 @@ pub(super) fn elements(bytes: &[u8], start: usize, end: usize) -> (Vec<Range<usi
     }
 }
 
-/// The messages behind `end`, where no list of them was read yet.
+/// The messages after `end`, if no list of them was read yet.
 pub(super) fn behind(bytes: &[u8], end: usize, bare: bool) -> Salvage {
     let next = json::skip_space(bytes, end);
     let key = if bytes.get(next) == Some(&b',') {
@@ -59,7 +59,7 @@ pub(super) fn behind(bytes: &[u8], end: usize, bare: bool) -> Salvage {
         next
     };
     if let Some(open) = messages_open(bytes, key) {
-        // The usual case, a file cut short: what a message holds is not looked into for other messages.
+        // The usual case is a truncated file; do not search inside of a message for other messages.
         return list(bytes, open, bare);
     }
     let mut tried = end;
@@ -89,8 +89,8 @@ pub(super) fn behind(bytes: &[u8], end: usize, bare: bool) -> Salvage {
     }
 }
 
-/// Where the messages begin in a member that lost its end, so that it took in what follows: the last of a document
-/// that ends too early.
+/// The offset of the messages inside the last member of a truncated document, if that member has lost its end and
+/// includes what follows.
 pub(super) fn swallowed(bytes: &[u8], member: Range<usize>) -> Option<usize> {
     let name_end = json::value_end(bytes, member.start, Dialect::Python).ok()?;
     let value = json::skip_space(bytes, json::skip_space(bytes, name_end) + 1);
@@ -103,15 +103,15 @@ pub(super) fn swallowed(bytes: &[u8], member: Range<usize>) -> Option<usize> {
     None
 }
 
-/// Offset of the bracket, when `"messages": [` is here.
+/// Offset of the opening bracket, if `"messages": [` is here.
 fn messages_open(bytes: &[u8], at: usize) -> Option<usize> {
     bytes.get(at..)?.starts_with(MESSAGES).then_some(())?;
     let colon = json::skip_space(bytes, at + MESSAGES.len());
     let open = json::skip_space(bytes, colon + 1);
     (bytes.get(colon) == Some(&b':') && bytes.get(open) == Some(&b'[')).then_some(open)
 }
-/// The elements of the list whose bracket is at `open`, and those behind its faults. `bare` allows messages without
-/// a category, as the older format has them.
+/// The elements of the list whose bracket is at `open`, including those after faults. `bare` allows messages without a
+/// category, as in the older format.
 pub(super) fn list(bytes: &[u8], open: usize, bare: bool) -> Salvage {
     let mut search = Search::new(bytes, bare);
     let first = json::skip_space(bytes, open + 1);
@@ -122,7 +122,7 @@ pub(super) fn list(bytes: &[u8], open: usize, bare: bool) -> Salvage {
     search.found
 }
 
-/// Messages from here on, where no list of them can be made out.
+/// Messages from here on, if no list of them is recognizable.
 pub(super) fn anywhere(bytes: &[u8], from: usize, bare: bool) -> Salvage {
     let mut search = Search::new(bytes, bare);
     if let Some(first) = search.resume(from, &[]) {
@@ -131,19 +131,19 @@ pub(super) fn anywhere(bytes: &[u8], from: usize, bare: bool) -> Salvage {
     search.found
 }
 
-/// Whether this is a message beyond doubt: what is merely in a list need not say so much.
+/// Whether this is certainly a message; an element of the list needs less evidence.
 pub(super) fn is_message(raw: &[u8], bare: bool) -> bool {
     let has = |name| json::member(raw, name).is_some();
     raw.first() == Some(&b'{') && has("role") && has("content") && (bare || has("category"))
 }
 
-/// Whether this may be a message where one has to be.
+/// Whether this may be a message, at a position where one is expected.
 fn speaks(raw: &[u8]) -> bool {
     let has = |name| json::member(raw, name).is_some();
     has("role") && (has("content") || has("category"))
 }
 
-/// Whether this is a list that begins with a message.
+/// Whether this is a list that starts with a message.
 pub(super) fn holds_messages(value: &[u8]) -> bool {
     let first = json::skip_space(value, 1);
     value.first() == Some(&b'[')
@@ -154,11 +154,11 @@ pub(super) fn holds_messages(value: &[u8]) -> bool {
 struct Search<'b> {
     bytes: &'b [u8],
     bare: bool,
-    /// A line break and the white space that the elements stand behind; none when they do not begin lines.
+    /// The line break and indentation before each element; `None` if elements do not start lines.
     indent: Option<&'b [u8]>,
-    /// Whether no further element stands behind it.
+    /// Whether no further element has this indentation.
     indent_ended: bool,
-    /// How many bytes may still be read in vain.
+    /// Remaining number of bytes that may be read in vain.
     effort: usize,
     found: Salvage,
 }
@@ -175,7 +175,7 @@ impl<'b> Search<'b> {
         }
     }
 
-    /// Reads elements, of which the first is at `at`, to the end of the list or of the file.
+    /// Reads elements, of which the first is at `at`, to the end of the list or file.
     fn run(&mut self, mut at: usize) {
         let bytes = self.bytes;
         loop {
@@ -196,7 +196,7 @@ impl<'b> Search<'b> {
                         None => "unterminated object or array",
                     };
                     let fault = Fault { offset: next, what };
-                    // A lone value is what is left of a message, and so may be an object without an id.
+                    // A single value may be a fragment of a message, as may an object without an id.
                     let cut = is_cut_short(bytes, next);
                     if bytes[at] == b'{' && (!cut || json::member(&bytes[at..end], "id").is_some()) {
                         self.found.cut.extend(cut.then_some(at));
@@ -215,7 +215,7 @@ impl<'b> Search<'b> {
                 Err(fault) => (fault, at, [at + 1; 2]),
             };
             self.found.fault.get_or_insert(fault);
-            // A message that begins here was tried already.
+            // A message at this offset was already tried.
             let next = self.resume(behind + usize::from(behind == at), &near);
             let gap = behind..next.unwrap_or(bytes.len());
             if !bytes[gap.clone()].trim_ascii().is_empty() {
@@ -235,14 +235,14 @@ impl<'b> Search<'b> {
         self.found.elements.push(element);
     }
 
-    /// Whether a damaged byte has made a list of the messages behind it.
+    /// Whether a damaged byte has turned the following messages into a list.
     fn swallows(&mut self, at: usize) -> bool {
         let inside = json::skip_space(self.bytes, at + 1);
         self.bytes[at] == b'[' && self.begins(inside, is_message)
     }
 
-    /// Where the next message begins behind `from`: at one of the near places if white space alone is between, else
-    /// where the elements of the list stand, else wherever one is that is a message beyond doubt.
+    /// The start of the next message after `from`: at one of the near offsets if only white space precedes it, else at
+    /// the indentation of elements, else at any object that is certainly a message.
     fn resume(&mut self, from: usize, near: &[usize]) -> Option<usize> {
         let bytes = self.bytes;
         let from = from.min(bytes.len());
@@ -261,7 +261,7 @@ impl<'b> Search<'b> {
                     return Some(at);
                 }
             }
-            // Nor will there be any further on: what is left is not looked through for it again.
+            // There is none further on either, so do not search the rest again.
             self.indent_ended = true;
         }
         for found in memchr::memmem::find_iter(&bytes[from..], ROLE) {
@@ -276,7 +276,7 @@ impl<'b> Search<'b> {
         None
     }
 
-    /// Whether an object that is such a message begins here.
+    /// Whether an object that satisfies `such` starts here.
     fn begins(&mut self, at: usize, such: impl Fn(&[u8], bool) -> bool) -> bool {
         if self.bytes.get(at) != Some(&b'{') {
             return false;
@@ -289,7 +289,7 @@ impl<'b> Search<'b> {
         found
     }
 
-    /// Where the value that begins here ends; what was read in vain is counted.
+    /// The end of the value that starts here; counts bytes read in vain.
     fn value(&mut self, at: usize) -> Result<usize, Fault> {
         if self.effort == 0 {
             let what = "too much damage; stopped reading";
@@ -314,7 +314,7 @@ impl<'b> Search<'b> {
     }
 }
 
-/// The line break and white space that a byte stands behind.
+/// The line break and indentation before an offset.
 fn indentation(bytes: &[u8], at: usize) -> Option<&[u8]> {
     let at = at.min(bytes.len());
     let space = last_token(bytes, at).map_or(0, |last| last + 1);
@@ -322,14 +322,14 @@ fn indentation(bytes: &[u8], at: usize) -> Option<&[u8]> {
     Some(&bytes[space + start..at])
 }
 
-/// Where the last byte is that stands in front of this one and is no white space.
+/// Offset of the last byte before this one that is not white space.
 fn last_token(bytes: &[u8], at: usize) -> Option<usize> {
     bytes[..at]
         .iter()
         .rposition(|byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t'))
 }
 
-/// Whether the bracket here ends the list: no further object may follow.
+/// Whether this bracket ends the list: no further object may follow.
 fn is_end(bytes: &[u8], bracket: usize) -> bool {
     let mut next = json::skip_space(bytes, bracket + 1);
     if bytes.get(next) == Some(&b',') {
@@ -338,15 +338,15 @@ fn is_end(bytes: &[u8], bracket: usize) -> bool {
     bytes.get(next) != Some(&b'{')
 }
 
-/// Whether an object that ended before `next`, and not before a comma, was closed too early by a damaged byte: text
-/// follows. If the separator is what is damaged, the next object follows, the end, or bytes that are no text.
+/// Whether a damaged byte closed an object too early. It ended before `next` without a comma, and text follows. If only
+/// the separator is damaged, the next object, the end, or bytes that are not text follow.
 fn is_cut_short(bytes: &[u8], next: usize) -> bool {
     let begins = |at| matches!(bytes.get(json::skip_space(bytes, at)), None | Some(b'{' | b']'));
     let text = bytes.get(next).is_some_and(u8::is_ascii_graphic);
     text && !begins(next) && !begins(next + 1)
 }
 
-/// Whether a name and a colon are here.
+/// Whether a name and a colon start here.
 pub(super) fn begins_member(bytes: &[u8], at: usize) -> bool {
     bytes.get(at) == Some(&b'"')
         && json::value_end(bytes, at, Dialect::Python)

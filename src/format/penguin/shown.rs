@@ -1,4 +1,4 @@
-//! What Penguin would send to a model: the rules, the context, then everything else by its time.
+//! Writes the messages that Penguin would send to a model: system messages, context, then all others by time.
 
 use super::super::{Purpose, report::Loss, report::Report, written};
 use super::carried::in_order;
@@ -11,10 +11,10 @@ use crate::model::view::View;
 use std::collections::HashMap;
 use std::io::Write;
 
-/// Deeper values are written as they stand.
+/// Deeper values are written unchanged.
 const DEEPEST: usize = 64;
 
-/// Names of tools and the status of their results, by the ids of the calls, as the session's records have them.
+/// Tool names and result status by call id, from the session's records.
 #[derive(Default)]
 struct Records {
     names: HashMap<String, Vec<u8>>,
@@ -34,7 +34,7 @@ impl Records {
                 let value = value.filter(|raw| is_words(raw))?;
                 Some((json::text(id?)?.into_owned(), value.to_vec()))
             });
-            // Of one call later members count over earlier ones.
+            // Later members of the same call take precedence.
             each.collect()
         };
         Records {
@@ -44,7 +44,7 @@ impl Records {
     }
 }
 
-/// Writes the view as the list of messages that Penguin would send, one a line.
+/// Writes the view as the messages that Penguin would send, one per line.
 pub fn write_context(
     session: &Session,
     view: &View,
@@ -81,7 +81,7 @@ pub fn write_context(
             _ => rest.push((last.clone(), line)),
         }
     }
-    // By the text of the time, as Penguin does; the order of the log decides among equals.
+    // Sort by the text of the time, as Penguin does; equal times keep log order.
     rest.sort_by(|one, other| one.0.cmp(&other.0));
     let rest = rest.into_iter().map(|(_, line)| line);
     written(out.write_all(b"["))?;
@@ -92,7 +92,7 @@ pub fn write_context(
     written(out.write_all(b"\n]\n"))
 }
 
-/// A message as a model gets it.
+/// A message in the form that a model receives.
 fn message(element: &[u8], records: &Records) -> Vec<u8> {
     let [role, content, category, metadata] = values(element, ["role", "content", "category", "metadata"]);
     let content = content.unwrap_or(b"null");
@@ -146,7 +146,7 @@ fn message(element: &[u8], records: &Records) -> Vec<u8> {
     built.finish()
 }
 
-/// The text as it may stand between quotes in a tag.
+/// Escapes a text for an attribute of a tag.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -162,8 +162,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Arguments as the text of JSON, with the members in the order of their names; a text is what it says, or an empty
-/// object when it says nothing.
+/// Arguments as JSON text with sorted members. A string is used unchanged, or replaced by an empty object if blank.
 fn as_text(arguments: &[u8]) -> Vec<u8> {
     if json::text(arguments).is_some() {
         return match is_words(arguments) {
@@ -178,7 +177,7 @@ fn as_text(arguments: &[u8]) -> Vec<u8> {
     raw
 }
 
-/// A value as Python's `json.dumps(sort_keys=True)` has it.
+/// Appends a value as Python's `json.dumps(sort_keys=True)` encodes it.
 fn push_sorted(out: &mut Vec<u8>, value: &[u8], depth: usize) {
     if depth == DEEPEST {
         return out.extend_from_slice(&json::compact(value).0);

@@ -1,27 +1,27 @@
-//! What the messages of a session come to.
+//! Totals of a session's messages.
 
 use crate::model::json::ObjectBuilder;
 
-/// What the messages of a document come to, which Penguin keeps beside them.
+/// Totals of a document's messages, which Penguin stores next to them.
 #[derive(Default, PartialEq, Eq)]
 pub(super) struct Sums {
-    /// How many there are.
+    /// Number of messages.
     pub messages: u64,
-    /// The sum of their cached counts.
+    /// Sum of their cached token counts.
     pub tokens: u64,
-    /// Their newest time.
+    /// Their latest time.
     pub newest: Option<jiff::Timestamp>,
 }
 
 impl Sums {
-    /// Takes a message in, with its cached count.
+    /// Adds a message with its cached token count.
     pub fn add(&mut self, tokens: Option<&[u8]>) {
         let count = tokens.and_then(|raw| std::str::from_utf8(raw).ok()?.parse::<u64>().ok());
         self.tokens = self.tokens.saturating_add(count.unwrap_or(0));
         self.messages += 1;
     }
 
-    /// As the object that is noted where the document says otherwise.
+    /// The totals as an object, which is stored if those in the document differ.
     pub fn noted(&self) -> Vec<u8> {
         let mut built = ObjectBuilder::default();
         built

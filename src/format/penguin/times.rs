@@ -1,4 +1,4 @@
-//! The texts of times, by which Penguin orders messages.
+//! Text forms of times, by which Penguin sorts messages.
 
 use super::element::local_time;
 use crate::model::message::Message;
@@ -6,7 +6,7 @@ use crate::model::{json, time};
 use jiff::Timestamp;
 use std::borrow::Cow;
 
-/// The text by which Penguin orders a message: the time as its document writes it, else as this program does.
+/// The text by which Penguin sorts a message: the original time, else in this program's format.
 pub fn time_text(message: &Message<'_>) -> Option<String> {
     let own = message.metadata.and_then(|raw| json::member(raw, "penguin"));
     let source = own
@@ -22,7 +22,7 @@ pub fn time_text(message: &Message<'_>) -> Option<String> {
     }
 }
 
-/// The form in which a time is written: its digits as 0, its zone as it is, without a fraction.
+/// The format of a time: digits replaced by 0, zone unchanged, without a fraction.
 fn time_form(text: &str) -> String {
     let (time, rest) = text.split_at_checked(19).unwrap_or((text, ""));
     let zone = match rest.strip_prefix('.') {
@@ -35,7 +35,7 @@ fn time_form(text: &str) -> String {
     form.chain(zone.chars()).collect()
 }
 
-/// Whether the times of these messages are written in several forms.
+/// Whether the times of these messages have several formats.
 pub(super) fn has_mixed_times<'a>(mut messages: impl Iterator<Item = &'a [u8]>) -> bool {
     let mut known: Option<String> = None;
     messages.any(|raw| {
@@ -49,13 +49,13 @@ pub(super) fn has_mixed_times<'a>(mut messages: impl Iterator<Item = &'a [u8]>) 
     })
 }
 
-/// The text of a time in Penguin's shape.
+/// The text of a time in Penguin's format.
 pub(super) fn local_text(raw: &[u8]) -> Option<String> {
     let (time, _) = local_time(raw)?;
     json::text(&time).map(Cow::into_owned)
 }
 
-/// The moment of a time as JSON.
+/// The instant of a time in JSON.
 pub(super) fn moment(raw: &[u8]) -> Option<Timestamp> {
     time::moment(&time::read(&json::text(raw)?)?.time)
 }

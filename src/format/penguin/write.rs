@@ -1,6 +1,5 @@
-//! A session as a Penguin document. What came from Penguin is as it was; what the record stream has beside that is
-//! carried in the metadata; of events, the view is what they leave, and only a summary that stands comes along, as a
-//! context message.
+//! Writes a session as a Penguin document. Data read from Penguin is restored; data that Penguin cannot represent is
+//! stored in the metadata. Events are applied to the view, and the active summary becomes a context message.
 
 use super::super::{Purpose, report::Loss, report::Report, written};
 use super::carried::{self, CARRIED, in_order};
@@ -25,11 +24,9 @@ use std::io::Write;
 /// How a document is written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Save<'s> {
-    /// RFC 3339: when the session was changed, which is when it was active last, and when a message was said that has
-    /// no time.
+    /// Time of the change, RFC 3339: used as the time of last activity, and for messages without a time.
     pub now: Option<&'s str>,
-    /// The document that the session was read from, and how many of its lines that gave: messages that are still the
-    /// same are copied from there.
+    /// The source document, and the number of session lines read from it: unchanged messages are copied from there.
     pub source: Option<(&'s [u8], usize)>,
 }
 
@@ -48,7 +45,7 @@ impl Header {
         self.get(name).and_then(json::text)
     }
 
-    /// What the reader kept of the document.
+    /// A member that the reader stored.
     fn kept(&self, name: &str) -> Option<&[u8]> {
         json::member(json::member(self.get("metadata")?, "penguin")?, name)
     }
@@ -61,8 +58,8 @@ impl Header {
     }
 }
 
-/// The name that Penguin knows a session by, which is that of its file without `.json`: the key, or the id where the
-/// key is none that a file could have. None when the session has neither.
+/// Penguin's name for a session, which is also the file name without `.json`: the key, or the id if the key is not a
+/// valid file name. `None` if there is neither.
 pub fn name_of(session: &Session) -> Option<String> {
     let header = Header {
         members: session.header(),
@@ -86,10 +83,10 @@ fn id_of(header: &Header) -> Option<String> {
     }
 }
 
-/// Longest name, so that a file may have it with its endings.
+/// Maximum length of a name in bytes, so that its extensions fit in a file name.
 const LONGEST: usize = 200;
 
-/// Members of the header that have a place in the document, or none anywhere.
+/// Header members that have an equivalent in the document, or are never written.
 const PLACED: [&str; 11] = [
     "type",
     "version",
@@ -117,7 +114,7 @@ pub fn write(
     if purpose == Purpose::Export {
         count_lines(session, view, link.as_ref(), report);
     }
-    // What was added on the way, or is none of a model's business, goes without a word.
+    // Losses of members added by other formats, or irrelevant for a model, are not reported.
     let mut quiet = Report::default();
     let counted = match purpose {
         Purpose::Export => report,
@@ -178,15 +175,15 @@ pub fn write(
     written(out.write_all(&text[1..]))
 }
 
-/// What comes in the place of one line.
+/// An element of `messages` to write.
 enum Element<'s> {
-    /// As it stands in the document.
+    /// Unchanged bytes of the document.
     Copied(&'s [u8]),
-    /// Not laid out yet.
+    /// A new element, not formatted yet.
     Made(Vec<u8>),
 }
 
-/// The elements of `messages`: the view, and between its messages what was no message in the document either.
+/// The elements of `messages`: the view, and original elements between its messages that were not messages.
 fn in_view<'s>(
     session: &Session,
     view: &View,
@@ -220,7 +217,7 @@ fn in_view<'s>(
     all
 }
 
-/// The message as it stands in the document that the session was read from.
+/// The unchanged message in the source document.
 fn copied<'s>(session: &Session, item: &Item, save: &Save<'s>) -> Option<&'s [u8]> {
     let (source, lines) = save.source?;
     let Item::Line(index) = item else { return None };
@@ -232,7 +229,7 @@ fn copied<'s>(session: &Session, item: &Item, save: &Save<'s>) -> Option<&'s [u8
     source.get(at..end).filter(|raw| raw.first() == Some(&b'{'))
 }
 
-/// Counts what a document has no place for: lines that cannot be read, and events. What is in view is there.
+/// Counts the losses of damaged lines and events; the effects of events on the view are represented.
 fn count_lines(session: &Session, view: &View, link: Option<&Link>, report: &mut Report) {
     let summary = view.items.iter().find_map(|item| match item {
         Item::Summary(event) => Some(*event),
@@ -260,7 +257,7 @@ fn count_lines(session: &Session, view: &View, link: Option<&Link>, report: &mut
     }
 }
 
-/// The local time of the first line that has one, the header's among them.
+/// The local time of the first line with a time, including the header.
 fn first_time(session: &Session, header: &Header) -> Option<String> {
     header.get("created_at").and_then(local_text).or_else(|| {
         session
@@ -269,7 +266,7 @@ fn first_time(session: &Session, header: &Header) -> Option<String> {
     })
 }
 
-/// The newest time of the messages in view, and of what was done to them.
+/// The latest time of the visible messages and of the events that changed them.
 fn newest(session: &Session, view: &View) -> Option<Timestamp> {
     let said = view
         .items
@@ -280,7 +277,7 @@ fn newest(session: &Session, view: &View) -> Option<Timestamp> {
     said.chain(done).max()
 }
 
-/// When the session was active last: what the document said, or the newest time in it when that is later.
+/// The time of last activity: that in the document, or the latest time in the session if that is later.
 fn last_active(header: &Header, newest: Option<Timestamp>) -> Option<String> {
     let kept = header.kept("last_active").and_then(moment);
     let created = || header.get("created_at").and_then(moment);
@@ -288,12 +285,12 @@ fn last_active(header: &Header, newest: Option<Timestamp>) -> Option<String> {
     time::local(&last.to_string())
 }
 
-/// An id for a session without one, which follows from its messages.
+/// An id for a session without one, derived from its messages.
 fn derived_id(list: &[u8]) -> String {
     format!("session_{}", &key::sha256(list)[..16])
 }
 
-/// When the session was made, as the document spells it that was read, while the header says the same.
+/// The creation time as in the source document, if the header still has the same time.
 fn spelled<'d>(header: &Header, document: &'d [u8]) -> Option<&'d [u8]> {
     let raw = json::member(document, "created_at")?;
     let same = match header.text("created_at") {
@@ -303,7 +300,7 @@ fn spelled<'d>(header: &Header, document: &'d [u8]) -> Option<&'d [u8]> {
     same.then_some(raw)
 }
 
-/// The members ahead of the messages.
+/// The members before the messages.
 fn front(
     header: &Header,
     id: &str,
@@ -342,7 +339,7 @@ fn front(
             }
         }
     }
-    // Penguin reads no session whose times it cannot read.
+    // Penguin does not read a session with an invalid time.
     let unread = |name, read: bool| u64::from(header.kept(name).is_some() && !read);
     report.lose(Loss::Timestamp, unread("created_at", created.is_some()));
     let active_read = header.kept("last_active").and_then(moment).is_some();
@@ -367,9 +364,9 @@ fn metadata(
     report.lose(Loss::Metadata, u64::from(inner.is_some() && rest.is_none()));
     let rest = rest.unwrap_or_default().into_iter();
     let mut rest: Vec<(Cow<'_, str>, Vec<u8>)> = rest.map(|(name, value)| (name, value.to_vec())).collect();
-    // What Penguin brought is completed only by a change, as Penguin does it when it saves.
+    // Members are only added to a document of Penguin on a change, as Penguin does when it saves.
     let complete = changed || !header.came_from_penguin();
-    // What a continuation knows of its chain has a name of its own there.
+    // Penguin has its own names for the chain members of a continuation.
     let original = header.get("original_created_at").and_then(local_time);
     for (name, value) in [
         ("original_created_at", original.map(|(time, _)| time)),
@@ -412,7 +409,7 @@ fn metadata(
     let mut taken: Vec<(&str, Vec<u8>)> = Vec::new();
     for name in ["title", "continued_from", "continuation_index"] {
         let Some(raw) = header.get(name) else { continue };
-        // A text that decoding changes was kept as it was spelled.
+        // A text that decoding changes was also kept in its original form.
         let spelled = inner.and_then(|inner| json::member(inner, name));
         let same = spelled.is_some_and(|spelled| json::text(spelled) == json::text(raw));
         taken.push((name, spelled.filter(|_| same).unwrap_or(raw).to_vec()));
@@ -434,7 +431,7 @@ fn metadata(
     carried::in_places(rest, taken, header.kept("places"))
 }
 
-/// The members behind the messages.
+/// The members after the messages.
 fn back(header: &Header) -> Vec<u8> {
     let mut back = ObjectBuilder::default();
     for name in RECORDS {

@@ -1,6 +1,6 @@
-//! What is added to a file so that what is gone on with is what is in view. Nothing that stands there is touched: a cut
-//! and a summary are a compaction behind the last entry, any other change is a branch on which the entries stand as
-//! they are now, and what was before is the branch that was left.
+//! Computes the entries to append to a file for a changed view; existing entries are never changed. A truncation or
+//! summary becomes a compaction after the last entry. Any other change becomes a new branch with the current entries,
+//! and the previous path remains as an inactive branch.
 
 use super::item;
 use super::made::{self, Chain, EPOCH};
@@ -11,28 +11,28 @@ use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::collections::HashMap;
 
-/// What stands for messages that were cut off, where the format knows no cut without a text.
+/// The summary of a truncation, because a compaction requires a text.
 const CUT: &str = "[Earlier messages were cut off.]";
 
-/// Where the records of a session stand in its file.
+/// The positions of a session's records in its file.
 #[derive(Debug, Default)]
 pub struct Places {
-    /// The entry of a record, by its line in the session: its number from the first line on, its id and its line.
+    /// The entry of each record, by line in the session.
     pub entries: HashMap<usize, Place>,
 }
 
-/// An entry of a file.
+/// The position of a record in the file.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// Its number, the first line's being 0.
+    /// Its index; the first line has index 0.
     pub index: usize,
-    /// Its id; files of the first version have none.
+    /// Its id; `None` in files of the first version.
     pub id: Option<String>,
     /// Its bytes.
     pub body: Vec<u8>,
 }
 
-/// Adds to the chain what it takes for a session to be in view as it is now.
+/// Appends entries to the chain so that the session has its current view.
 pub fn add(
     session: &Session,
     view: &View,
@@ -87,7 +87,7 @@ pub fn add(
     Ok(())
 }
 
-/// The newest time of a session.
+/// The latest time of a session.
 fn time(session: &Session) -> Vec<u8> {
     let time = session
         .newest_time()
@@ -95,13 +95,13 @@ fn time(session: &Session) -> Vec<u8> {
     time.unwrap_or_else(|| EPOCH.to_vec())
 }
 
-/// A compaction that keeps from the first of these items on.
+/// Appends a compaction that keeps the messages from the first of these items on.
 fn compaction(session: &Session, summary: Option<&Item>, kept: &[Item], places: &Places, chain: &mut Chain) {
     let text = summary.and_then(|item| item.summary(session));
     let first = kept.iter().find_map(|item| places.entries.get(&item.line()?));
     let mut compaction = ObjectBuilder::default();
     compaction.text("summary", text.as_deref().unwrap_or(CUT));
-    // What names no entry before it keeps nothing.
+    // A compaction that names itself, or a later entry, keeps nothing.
     let mut own = None;
     match (chain.ids, first) {
         (true, Some(Place { id: Some(id), .. })) => drop(compaction.text("firstKeptEntryId", id)),
@@ -129,7 +129,7 @@ fn compaction(session: &Session, summary: Option<&Item>, kept: &[Item], places: 
     );
 }
 
-/// What the model was sent when it last answered, in tokens.
+/// Context size of the last reply, in tokens.
 fn sent(session: &Session) -> u64 {
     let told = session.messages().filter_map(|(index, _)| {
         let usage = json::member(session.record(index).body, "usage")?;
@@ -144,7 +144,7 @@ fn sent(session: &Session) -> u64 {
     told.filter(|tokens| *tokens > 0).last().unwrap_or(0)
 }
 
-/// A branch on which everything in view stands behind what is as it was.
+/// Appends a branch with the entries of the view, after its unchanged start.
 fn branch(
     session: &Session,
     view: &View,
@@ -162,7 +162,7 @@ fn branch(
         .map(|place| place.index)
         .max();
     let place = |item: &Item| item.line().and_then(|line| places.entries.get(&line));
-    // Behind a compaction only: what it keeps stands before it.
+    // Only branch after the last compaction, because the entries that a compaction keeps precede it.
     let joint = view.items[..begun].last().and_then(place);
     let joint = joint.filter(|joint| compacted.is_none_or(|compacted| joint.index > compacted));
     let from = if joint.is_some() { begun } else { 0 };

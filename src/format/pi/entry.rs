@@ -1,4 +1,4 @@
-//! The entries of a file, a line each.
+//! Parses the entries of a file, one per line.
 
 use crate::error::Place;
 use crate::format::object::{Found, members};
@@ -6,24 +6,24 @@ use crate::model::json::{self, Dialect, Fault, Members};
 use crate::model::{record, time};
 use std::borrow::Cow;
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Tells of the session.
+    /// The session entry.
     Session,
-    /// Something said, or what a tool gave.
+    /// A message or tool result.
     Message,
-    /// The text that stands for what was said before.
+    /// A summary of earlier messages.
     Compaction,
-    /// What was done on another branch, for the model.
+    /// A summary of another branch, for the model.
     BranchSummary,
-    /// What an extension says to the model.
+    /// A message of an extension to the model.
     CustomMessage,
-    /// Anything else that is an object.
+    /// Any other object.
     Other,
     /// An empty line.
     Blank,
-    /// No object.
+    /// Not an object.
     Unreadable(Fault),
 }
 
@@ -34,19 +34,19 @@ pub struct Entry<'a> {
     pub full: &'a [u8],
     /// The line without byte order mark and ending.
     pub body: &'a [u8],
-    /// Where it stands.
+    /// Its position.
     pub place: Place,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its id.
     pub id: Option<Cow<'a, str>>,
-    /// Id of the entry before it.
+    /// Id of its parent.
     pub parent: Option<Cow<'a, str>>,
     members: Found<'a>,
 }
 
 impl<'a> Entry<'a> {
-    /// Reads a line; `first` tells that nothing stands before it.
+    /// Parses a line; `first` if it is the first of the file.
     pub fn parse(full: &'a [u8], place: Place, first: bool) -> Entry<'a> {
         let body = record::body_of(full, place);
         let mut entry = Entry {
@@ -90,31 +90,32 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// A member as it is written.
+    /// A member as raw JSON.
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
         let found = self.members.iter().rev().find(|(known, _)| known == name);
         found.map(|(_, raw)| *raw)
     }
 
-    /// Whether it is an object that no such file has: without a type, or with what lines of other logs carry theirs in.
+    /// Whether it is an object that such files do not have: without a type, or with the payload member of another
+    /// format.
     pub fn is_strange(&self) -> bool {
         let typed = self.get("type").is_some_and(|raw| raw.starts_with(b"\""));
         self.kind == Kind::Other && (!typed || self.get("payload").is_some() || self.get("role").is_some())
     }
 
-    /// Whether it is of a type that no such file has.
+    /// Whether its type is unknown.
     pub fn is_unknown(&self) -> bool {
         let kind = self.get("type").and_then(json::text);
         self.kind == Kind::Other && !kind.is_some_and(|kind| is_known(&kind))
     }
 
-    /// When it was written.
+    /// Its timestamp.
     pub fn timestamp(&self) -> Option<&'a [u8]> {
         let raw = self.get("timestamp")?;
         json::text(raw).filter(|text| time::is_rfc3339(text)).map(|_| raw)
     }
 
-    /// Whether a model is told of it.
+    /// Whether the model receives it.
     pub fn is_said(&self) -> bool {
         matches!(
             self.kind,
@@ -123,7 +124,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The id and the parent of a damaged line, as far as they can be read: they are at its beginning.
+/// The id and parent of a damaged line, if readable; they are near its start.
 fn readable_links(body: &[u8]) -> (Option<Cow<'_, str>>, Option<Cow<'_, str>>) {
     let (mut id, mut parent) = (None, None);
     let Ok(mut scan) = Members::new(body, Dialect::Strict) else {
@@ -140,12 +141,12 @@ fn readable_links(body: &[u8]) -> (Option<Cow<'_, str>>, Option<Cow<'_, str>>) {
     (id, parent)
 }
 
-/// Whether entries are of this type.
+/// Whether this is a type of entry.
 pub fn is_known(kind: &str) -> bool {
     KINDS.contains(&kind)
 }
 
-/// Types of entries.
+/// Known types of entries.
 const KINDS: [&str; 10] = [
     "session",
     "message",
@@ -159,16 +160,16 @@ const KINDS: [&str; 10] = [
     "session_info",
 ];
 
-/// Whether a line begins a file.
+/// Whether a line is the first of a file.
 pub fn begins(line: &[u8]) -> bool {
-    // Only the first line of a file is so short, and every other one would be looked through.
+    // First lines are shorter than this; do not parse longer ones.
     const LONGEST: usize = 64 * 1024;
     let is = |name, text: &[u8]| json::member(line, name) == Some(text);
     let has = |name| json::member(line, name).is_some();
     line.len() < LONGEST && is("type", b"\"session\"") && (has("cwd") || (has("version") && has("timestamp")))
 }
 
-/// The entries of a file that begins at a place.
+/// The entries of a file that starts at `start`.
 pub fn entries(bytes: &[u8], start: Place) -> Vec<Entry<'_>> {
     let mut place = start;
     let mut all: Vec<Entry<'_>> = Vec::new();

@@ -1,5 +1,5 @@
-//! A session that came from elsewhere as a file of the third version: one chain of entries, their ids made of what they
-//! hold.
+//! Writes a session from another format as a file of version 3: one chain of entries, with ids derived from their
+//! content.
 
 use super::item;
 use super::made::{Chain, EPOCH};
@@ -57,7 +57,7 @@ pub fn write(
     }
     let mut clock = begun;
     let names = item::names(session, view);
-    // What stands before a summary is kept by it.
+    // The messages before a summary are kept by it.
     let mut kept = None;
     for entry in &view.items {
         if let Some(message) = entry.message(session) {

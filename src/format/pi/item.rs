@@ -1,4 +1,4 @@
-//! What is in view, as entries.
+//! Converts items of a view to entries.
 
 use super::made::Chain;
 use super::{NAME, spell};
@@ -15,10 +15,10 @@ use crate::model::time;
 use crate::model::view::{Item, View};
 use std::collections::HashMap;
 
-/// The tools of calls, by the ids of these.
+/// Tool names by call id.
 pub type Names = HashMap<String, String>;
 
-/// The tools of all calls in view.
+/// The tool names of all calls in the view.
 pub fn names(session: &Session, view: &View) -> Names {
     let calls = view.messages(session).flat_map(|message| {
         let calls = message.tool_calls().into_iter();
@@ -29,7 +29,7 @@ pub fn names(session: &Session, view: &View) -> Names {
     calls.collect()
 }
 
-/// Adds what an item of a view is: as the entry that it was where it came from one, under this id or a new one.
+/// Appends an item of a view, with this id or a new one. Restores the entry if the item was read from one.
 pub fn add(
     chain: &mut Chain,
     item: &Item,
@@ -66,7 +66,7 @@ pub fn add(
     }
 }
 
-/// Adds a message that came from elsewhere.
+/// Appends a message from another format.
 fn made(
     said: &Said<'_>,
     clock: &[u8],
@@ -84,7 +84,7 @@ fn made(
         _ => None,
     };
     if let Some(kind) = told {
-        // There is no such role, and no such category but that of what an extension says.
+        // Such roles do not exist in this format, and of categories only that of extension messages.
         if kind != Category::Context.name() {
             report.lose(Loss::Category, 1);
         }
@@ -147,7 +147,7 @@ fn object(raw: &[u8]) -> ObjectBuilder {
     built
 }
 
-/// What was used in the words of this format, as far as it is told in those of Anthropic or OpenAI.
+/// Converts usage in the form of Anthropic or OpenAI to that of this format.
 fn usage(told: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
     let used = told.and_then(Figures::of);
     report.lose(Loss::Usage, u64::from(told.is_some() && used.is_none()));

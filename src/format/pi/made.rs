@@ -1,4 +1,4 @@
-//! Entries that are made here: their ids, and their lines.
+//! Creates entries: their ids and lines.
 
 use super::NAME;
 use crate::format::request::piece::rest;
@@ -7,12 +7,12 @@ use crate::model::key;
 use crate::model::session::Session;
 use std::collections::HashSet;
 
-/// The time of what has none.
+/// The time of entries without one.
 pub const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
 
-/// Entries in the order in which they are written, each behind the one before.
+/// Entries in order; each is the parent of the next.
 pub struct Chain {
-    /// Whether entries have ids: those of the oldest files have none.
+    /// Whether entries have ids; files of the first version have none.
     pub ids: bool,
     taken: HashSet<String>,
     /// Id of the last entry.
@@ -22,7 +22,7 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Behind an entry of a file whose ids are `taken`.
+    /// Continues after an entry of a file; `taken` are the ids in use.
     pub fn new(ids: bool, taken: HashSet<String>, last: Option<String>) -> Chain {
         Chain {
             ids,
@@ -32,7 +32,7 @@ impl Chain {
         }
     }
 
-    /// The id that the next entry gets: eight digits that no other entry has.
+    /// The id of the next entry: eight hex digits that no other entry has.
     pub fn next_id(&self, content: &[u8]) -> String {
         let last = self.last.as_deref().unwrap_or_default();
         let mut nth = 0;
@@ -46,7 +46,7 @@ impl Chain {
         }
     }
 
-    /// Adds an entry of this type with these members, under this id or a new one.
+    /// Appends an entry of this type with these members, with this id or a new one.
     pub fn add(&mut self, kind: &str, timestamp: &[u8], members: &[u8], id: Option<String>) {
         let mut entry = ObjectBuilder::default();
         entry.text("type", kind);
@@ -68,7 +68,7 @@ impl Chain {
     }
 }
 
-/// Whether an event is what a file of this format says itself.
+/// Whether an event was read from the file.
 pub fn is_own(session: &Session, index: usize) -> bool {
     let record = session.record(index);
     record.event().is_some_and(|event| match event.name().as_ref() {

@@ -1,4 +1,4 @@
-//! A message of an entry, as one of the record stream.
+//! Converts the message of an entry to a native one.
 
 use crate::format::request::draft::{self, Draft};
 use crate::format::request::mcp;
@@ -6,7 +6,7 @@ use crate::format::request::piece::{self, array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 
-/// What stands in the user's place and was not said by them.
+/// A context message: it has the user role, but the user did not write it.
 pub fn context(content: Vec<u8>) -> Draft {
     let mut draft = Draft::new("user");
     draft
@@ -15,7 +15,7 @@ pub fn context(content: Vec<u8>) -> Draft {
     draft
 }
 
-/// The message as it is read; none of a role that nobody knows.
+/// Converts a message; `None` if its role is unknown.
 pub fn of_message(message: &[u8]) -> Option<Draft> {
     let members = json::members(message, Dialect::Strict)?;
     let get = |name: &str| {
@@ -68,7 +68,7 @@ pub fn of_message(message: &[u8]) -> Option<Draft> {
     Some(draft)
 }
 
-/// The content of a message: texts stay, images become those of the record stream where nothing is lost by it.
+/// The content of a message: images become native if the conversion is lossless, other parts are unchanged.
 pub fn content(raw: &[u8]) -> Vec<u8> {
     match json::elements(raw, Dialect::Strict) {
         Some(blocks) => array(blocks.into_iter().map(mcp::part)),
@@ -122,7 +122,7 @@ fn assistant(message: &[u8]) -> Draft {
     draft
 }
 
-/// A thought; the signature under the name that Anthropic has for it where it is Anthropic's.
+/// Converts reasoning; an Anthropic signature gets Anthropic's member name.
 fn thought(raw: &[u8], claude: bool) -> Vec<u8> {
     let mut part = ObjectBuilder::default();
     for (name, value) in piece::rest(raw, &[]) {

@@ -1,16 +1,16 @@
-//! pi: a file of entries, each of which names the one before it: a tree. What leads to the last entry is gone on with;
-//! what was left for it is a session of its own. The oldest files have no ids: there the entries follow one another.
+//! pi: session files with entries that form a tree. The path to the last entry is the main session; each inactive
+//! branch is a separate session. Files of the first version have no ids; their entries form a chain.
 //!
-//! | what | where it is kept |
+//! | data | stored in |
 //! |---|---|
-//! | the type of an entry that is not a message, and a role of pi's own | `metadata.pi.type`, `metadata.pi.role` |
-//! | what an entry has beside that, its message and its place | `metadata.pi.residue`, see the kit; else the entry as `raw` |
+//! | the type of an entry that is not a message, and roles specific to pi | `metadata.pi.type`, `metadata.pi.role` |
+//! | members of an entry other than its message and position | `metadata.pi.residue`, see the kit; else the entry as `raw` |
 //! | the first line | `metadata.pi.session` of the header |
-//! | what a compaction has beside its text | `metadata.pi` of the event |
+//! | members of a compaction other than its text | `metadata.pi` of the event |
 //! | any other entry | a `foreign` event |
 //!
-//! A compaction keeps what stands from the entry on that it names; one that is not on its path keeps nothing. Only the
-//! last one of a path counts. An entry whose id is another's keeps its place and loses its id.
+//! A compaction keeps the messages from the entry on that it names; if that is not on its path, it keeps none. Only the
+//! last compaction of a path is effective. An entry with a repeated id keeps its position and loses its id.
 
 mod change;
 mod entry;
@@ -69,5 +69,5 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// The word under which leftovers are kept.
+/// The name of the format's annotations.
 const NAME: &str = "pi";

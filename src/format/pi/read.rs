@@ -1,4 +1,4 @@
-//! A file as sessions.
+//! Reads a file as sessions.
 
 use super::entry::{self, Entry, Kind};
 use super::tree::Tree;
@@ -20,7 +20,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Opens a file, or several behind one another.
+/// Opens an input with one or more concatenated files.
 pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
     Ok(Box::new(Files {
         name: input.name.clone(),
@@ -30,7 +30,7 @@ pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
     }))
 }
 
-/// Files on their way, as a rule one: the sessions of one share it.
+/// The files of an input, usually one, with the sessions of each.
 struct Files {
     pieces: Pieces,
     name: Option<String>,
@@ -63,14 +63,14 @@ impl SessionReader for Files {
     }
 }
 
-/// Reads a file that begins at a place.
+/// Reads a file that starts at `start`.
 pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report) -> Vec<Session> {
     let source = Source {
         name,
         ..Source::alone(bytes)
     };
     let entries = entry::entries(bytes, start);
-    // A newer pi may have entries of further types; a file of such entries alone is not pi's.
+    // A newer pi may write entries of further types; a file with only such entries is not supported.
     let said = entries
         .iter()
         .any(|entry| entry.is_said() && record::is_message(entry));
@@ -93,10 +93,10 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
         .collect()
 }
 
-/// The newest version of the format that is known here.
+/// The newest supported version of the format.
 const NEWEST: u64 = 3;
 
-/// Tells that a file says it is of a version that is not known: it is read as the newest that is.
+/// Reports a file of a newer version, which is read as the newest supported one.
 fn tell_newer(entries: &[Entry<'_>], report: &mut Report) {
     let first = entries.iter().find(|entry| entry.kind == Kind::Session);
     let version = first.and_then(|first| {
@@ -114,15 +114,15 @@ fn tell_newer(entries: &[Entry<'_>], report: &mut Report) {
 struct Reading<'a> {
     entries: &'a [Entry<'a>],
     tree: &'a Tree,
-    /// The line that tells of the session.
+    /// The session entry.
     first: Option<&'a Entry<'a>>,
-    /// Where each id is first.
+    /// The first entry with each id.
     by_id: HashMap<&'a str, usize>,
-    /// Entries that count, from the first line on.
+    /// Entries that are numbered, starting with the first line.
     counted: Vec<usize>,
-    /// The id of the first session.
+    /// The id of the main session.
     main: String,
-    /// What is told of every session.
+    /// The `source` member of all headers.
     source: Vec<u8>,
 }
 
@@ -154,7 +154,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The entry that a compaction keeps first, where it stands on a path before the compaction.
+    /// The first entry that a compaction keeps, if it precedes the compaction on the path.
     fn first_kept(&self, path: &Path, at: usize, place: &HashMap<usize, usize>) -> Option<usize> {
         let compaction = &self.entries[path.entries[at]];
         let named = match compaction.get("firstKeptEntryId").and_then(json::text) {
@@ -165,7 +165,7 @@ impl<'a> Reading<'a> {
                 self.counted.get(index).copied()
             }
         }?;
-        // One of those that the branch was left behind: all of its own stays.
+        // The entry is before the branch point, so the branch is kept completely.
         if path.joint.is_some_and(|joint| self.tree.is_before(named, joint)) {
             return Some(0);
         }
@@ -178,7 +178,7 @@ impl<'a> Reading<'a> {
         session.push_new(&self.header(nth, path));
         let is_compaction = |at: &usize| self.entries[path.entries[*at]].kind == Kind::Compaction;
         let compactions: Vec<usize> = (0..path.entries.len()).filter(is_compaction).collect();
-        // Where what is kept begins, by compaction; none keeps less than the last.
+        // The first kept entry by compaction; none keeps less than the last compaction.
         let mut kept: HashMap<usize, usize> = HashMap::new();
         let place: HashMap<usize, usize> = path
             .entries
@@ -192,9 +192,9 @@ impl<'a> Reading<'a> {
             let own = self.first_kept(path, at, &place).unwrap_or(at);
             kept.insert(at, own.min(last.unwrap_or(own)));
         }
-        // Only what covers or hides messages names them.
+        // Ids are only needed if messages are covered or hidden.
         let names = last.is_some() || path.entries.iter().any(|nth| is_hidden(&self.entries[*nth]));
-        // The id of each message so far, with its place on the path.
+        // The id of each message so far, with its index on the path.
         let mut ids: Vec<(usize, String)> = Vec::new();
         let mut derive = Derive::default();
         let mut known: HashSet<Cow<'_, str>> = HashSet::new();
@@ -242,7 +242,7 @@ impl<'a> Reading<'a> {
         session
     }
 
-    /// An id for the event that an entry is.
+    /// An id for the event of an entry.
     fn id_of(&self, entry: &Entry<'_>, nth: usize) -> String {
         let name = format!("{nth}\n{}", String::from_utf8_lossy(entry.body));
         format!("evt_{}", &key::sha256(name.as_bytes())[..16])
@@ -292,7 +292,7 @@ impl<'a> Reading<'a> {
         header.finish(&id)
     }
 
-    /// The name that was given to the session last.
+    /// The last name given to the session.
     fn title(&self, path: &Path) -> Option<Cow<'a, str>> {
         path.entries.iter().rev().find_map(|nth| {
             let entry = &self.entries[*nth];
@@ -302,7 +302,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The entry of each line of a session, by the line; what hides a message from the model is no line of the file.
+/// Maps the lines of a session to entries; events that hide messages have no entry.
 pub fn lines_of(entries: &[Entry<'_>], path: &Path) -> Vec<(usize, usize)> {
     let mut line = 1;
     let mut lines = Vec::with_capacity(path.entries.len());
@@ -313,7 +313,7 @@ pub fn lines_of(entries: &[Entry<'_>], path: &Path) -> Vec<(usize, usize)> {
     lines
 }
 
-/// Whether an entry is a message that the model is not told.
+/// Whether an entry is a message that the model does not receive.
 fn is_hidden(entry: &Entry<'_>) -> bool {
     let message = entry.get("message").filter(|_| entry.kind == Kind::Message);
     message.is_some_and(|message| {
@@ -321,7 +321,7 @@ fn is_hidden(entry: &Entry<'_>) -> bool {
     })
 }
 
-/// The id of the session that another one was made of: the end of the name of its file.
+/// The id of the parent session: the end of its file name.
 fn parent(raw: Option<&[u8]>) -> Option<String> {
     let text = raw.and_then(json::text).filter(|text| !text.is_empty())?;
     let file = text.rsplit(['/', '\\']).next().unwrap_or(&text);
@@ -330,12 +330,12 @@ fn parent(raw: Option<&[u8]>) -> Option<String> {
     Some(id.to_string())
 }
 
-/// When an event took place, as far as its entry says it.
+/// The time of an event's entry.
 fn at<'a>(entry: &Entry<'a>) -> &'a [u8] {
     entry.timestamp().unwrap_or(b"\"1970-01-01T00:00:00Z\"")
 }
 
-/// The event that a compaction is.
+/// The event for a compaction.
 fn summary(entry: &Entry<'_>, covers: Option<(&String, &String)>, id: &str) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event
@@ -354,7 +354,7 @@ fn summary(entry: &Entry<'_>, covers: Option<(&String, &String)>, id: &str) -> V
     event.finish()
 }
 
-/// The event that takes what the model is not told out of the view.
+/// The event that hides a message that the model does not receive.
 fn hidden(entry: &Entry<'_>, message: &str, id: &str) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event

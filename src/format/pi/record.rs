@@ -1,4 +1,4 @@
-//! An entry that a model receives, as a record.
+//! Converts an entry that the model receives to a message.
 
 use super::entry::{Entry, Kind};
 use super::{NAME, message, spell};
@@ -9,21 +9,21 @@ use crate::format::report::Report;
 use crate::format::request::draft::Draft;
 use crate::format::request::piece::{quoted, rest_object};
 
-/// Members of an entry that say where it is.
+/// Members that describe the position of an entry.
 const LINK: [&str; 3] = ["id", "parentId", "timestamp"];
 
-/// Whether the message of an entry, where it has one, is understood.
+/// Whether an entry has a supported message.
 pub fn is_message(entry: &Entry<'_>) -> bool {
     !is_foreign(entry) && fault(entry).is_none()
 }
 
-/// Whether an entry has a message with a role that pi does not have, or without what the role needs.
+/// Whether an entry has a message with an unknown role, or without members that the role requires.
 pub fn is_foreign(entry: &Entry<'_>) -> bool {
     let said = entry.get("message").filter(|_| entry.kind == Kind::Message);
     said.is_some_and(|said| message::of_message(said).is_none())
 }
 
-/// What is wrong with the message of an entry whose content pi does not have.
+/// The fault in the content of an entry's message, if any.
 pub fn fault(entry: &Entry<'_>) -> Option<String> {
     let said = entry.get("message").filter(|_| entry.kind == Kind::Message)?;
     let known = message::of_message(said).is_some();
@@ -32,7 +32,7 @@ pub fn fault(entry: &Entry<'_>) -> Option<String> {
         .flatten()
 }
 
-/// The message that an entry is, with the residue of the entry; none of what is no message.
+/// The message of an entry, with the residue of the entry; `None` if it is not a message.
 pub fn of_entry(entry: &Entry<'_>) -> Option<Draft> {
     let (mut draft, kind) = match entry.kind {
         Kind::Message => (message::of_message(entry.get("message")?)?, None),

@@ -1,15 +1,15 @@
-//! What a file of pi looks like.
+//! The signature of pi files.
 
 use super::entry;
 use crate::format::detect::signature::has_content;
 use crate::format::detect::{Content, Shape, Signature};
 
-/// What it looks like.
+/// The signature.
 pub(in crate::format) const SIGNATURE: Signature = Signature {
     name: super::NAME,
     what: "a pi session",
     header: |shape| {
-        // Programs built on pi leave the working directory out.
+        // Programs built on pi omit the working directory.
         let begun = shape.has("cwd") || (shape.has("version") && shape.has("timestamp"));
         shape.says("type", "session") && begun && shape.get("version") != Some(b"0")
     },
@@ -26,7 +26,7 @@ pub(in crate::format) const SIGNATURE: Signature = Signature {
     ..Signature::BLANK
 };
 
-/// Whether a message is one of pi's: what was said, what a tool gave, or a command and its output.
+/// Whether this is a message of pi: a message, a tool result, or a command with its output.
 fn is_message(message: &Shape<'_>) -> bool {
     message.is_text("role") && (has_content(message, "content") || message.any(&["command", "summary"]))
 }

@@ -1,4 +1,4 @@
-//! Sessions without what pi does not need to resume them.
+//! Removes data that pi does not need to resume a session.
 
 use super::entry::{Entry, Kind};
 use crate::error::Place;
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 const DETAILS: &str = "details";
 
-/// Details of at most this size are kept.
+/// Details up to this size in bytes are kept.
 const FEW: usize = 4096;
 
 pub const SLIMMING: Slimming = Slimming {

@@ -1,4 +1,4 @@
-//! A message as an entry.
+//! Encodes messages as entries.
 
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
@@ -9,7 +9,7 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::{Message, Role};
 use std::borrow::Cow;
 
-/// The entry of a message that came from one, without its id and time.
+/// Restores the entry of a message, without id and time.
 pub fn entry(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
     let mut made = ObjectBuilder::default();
     match said.noted("type") {
@@ -28,7 +28,7 @@ pub fn entry(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
     made.finish()
 }
 
-/// A message as that of an entry, which it came from if it is `own`.
+/// Encodes the message of an entry; `own` if it was read from one.
 pub fn message(piece: &Said<'_>, own: bool, report: &mut Report) -> Vec<u8> {
     let (said, body) = (&piece.message, piece.body);
     let role = piece.noted("role").and_then(json::text).filter(|_| own);
@@ -72,7 +72,7 @@ pub fn message(piece: &Said<'_>, own: bool, report: &mut Report) -> Vec<u8> {
     made.finish()
 }
 
-/// The content of what is not the model's.
+/// Encodes the content of a message that is not from the model.
 pub fn content(said: &Message<'_>, report: &mut Report) -> Vec<u8> {
     match said.content {
         Some(raw) if raw.starts_with(b"[") => {
@@ -84,7 +84,7 @@ pub fn content(said: &Message<'_>, report: &mut Report) -> Vec<u8> {
     }
 }
 
-/// A part as a block; what cannot be one is told.
+/// Encodes a part as a block; otherwise reports a loss.
 fn block(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     let kind = json::member(raw, "type").and_then(json::text).unwrap_or_default();
     if let (true, text) = (raw.starts_with(b"\""), raw) {
@@ -101,7 +101,7 @@ fn block(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     made
 }
 
-/// The blocks of what the model said.
+/// Encodes the blocks of a model message.
 fn blocks(piece: &Said<'_>, own: bool, report: &mut Report) -> Vec<u8> {
     let mut thoughts = Vec::new();
     for part in piece.reasoning() {
@@ -147,7 +147,7 @@ fn call(raw: &[u8], own: bool, report: &mut Report) -> Vec<u8> {
         .unwrap_or(b"{}");
     let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
     let (arguments, wrapped) = match arguments.and_then(json::text) {
-        // Whatever it was, it stands in the string as it was.
+        // Keep the arguments as the original string.
         Some(text) if own || text.starts_with('{') => {
             match json::value_end(text.as_bytes(), 0, Dialect::Strict) {
                 Ok(end) if end == text.len() => (text.as_bytes().to_vec(), false),

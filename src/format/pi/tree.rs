@@ -1,24 +1,23 @@
-//! The paths through a file: the one that is gone on with, and those that were left.
+//! The paths in a file: the active path and the inactive branches.
 
 use super::entry::{Entry, Kind};
 use crate::format::branches::{self, Path};
 use std::collections::HashMap;
 
-/// The paths of a file, and what stands before what.
+/// The paths of a file, and the order of entries in the tree.
 #[derive(Debug, Default)]
 pub struct Tree {
-    /// The active path first, then the others in the order of their last entries.
+    /// The active path, then the others in the order of their last entries.
     pub paths: Vec<Path>,
     parents: Vec<Option<usize>>,
-    /// When a walk through the tree comes to an entry, and when it has left all that hangs on it; 0 for what no walk
-    /// from a beginning comes to.
+    /// Entry and exit time of each entry in a depth-first traversal; 0 if it is not reachable from a root.
     walk: Vec<(usize, usize)>,
-    /// The nearest entry at or before each that a model is told of.
+    /// For each entry, its nearest ancestor or itself that the model receives.
     said: Vec<Option<usize>>,
 }
 
 impl Tree {
-    /// Whether one entry stands before another on its way back to the beginning, or is it.
+    /// Whether one entry is an ancestor of the other, or equal.
     pub fn is_before(&self, one: usize, other: usize) -> bool {
         let (Some(one), Some(other)) = (self.walk.get(one), self.walk.get(other)) else {
             return false;
@@ -26,13 +25,13 @@ impl Tree {
         one.0 > 0 && other.0 > 0 && one.0 <= other.0 && other.1 <= one.1
     }
 
-    /// The nearest entry at or before one that a model is told of.
+    /// The nearest ancestor of an entry, or itself, that the model receives.
     pub fn said(&self, at: usize) -> Option<usize> {
         self.said.get(at).copied().flatten()
     }
 
-    /// The tree of a file. Entries of a file without ids follow one another. What hangs nowhere, or leads to no message,
-    /// is in the first path as it stands.
+    /// Builds the tree of a file. Entries without ids form a chain. Entries without a connection to the tree, or on a
+    /// path without messages, are placed on the first path in file order.
     pub fn of(entries: &[Entry<'_>]) -> Tree {
         let mut by_id: HashMap<&str, usize> = HashMap::new();
         let stands = |entry: &Entry<'_>| !matches!(entry.kind, Kind::Session | Kind::Blank);
@@ -56,7 +55,7 @@ impl Tree {
             .iter()
             .map(|entry| stands(entry) && entry.id.is_some())
             .collect();
-        // Where the line of the parent is damaged beyond its id, the entry before takes its place.
+        // If a damaged line has lost its id, the previous entry replaces a missing parent.
         let damaged = entries
             .iter()
             .position(|entry| matches!(entry.kind, Kind::Unreadable(_)) && entry.id.is_none());
@@ -64,14 +63,14 @@ impl Tree {
             damaged.filter(|damaged| *damaged < nth)?;
             (0..nth).rev().find(|before| in_tree[*before])
         };
-        // Entries with the same lost parent hang on the same entry.
+        // Entries with the same missing parent get the same replacement.
         let mut lost: HashMap<&str, Option<usize>> = HashMap::new();
         for (nth, entry) in entries.iter().enumerate() {
             if let Some(id) = entry.parent.as_deref().filter(|id| !by_id.contains_key(id)) {
                 lost.entry(id).or_insert_with(|| previous(nth));
             }
         }
-        // An id that repeats is the first entry's; the others hang where they say, and nothing hangs on them.
+        // A repeated id refers to the first entry; the others keep their parent but have no children.
         let parent = |nth: usize| {
             let id = entries[nth].parent.as_deref()?;
             match by_id.get(id) {
@@ -90,7 +89,7 @@ impl Tree {
         tree
     }
 
-    /// Walks through the tree from all its beginnings.
+    /// Traverses the tree from all roots.
     fn walk(&mut self, entries: &[Entry<'_>], in_tree: &[bool]) {
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); entries.len()];
         let mut open: Vec<(usize, bool)> = Vec::new();
@@ -117,13 +116,13 @@ impl Tree {
         }
     }
 
-    /// Climbs from the last entry of each path to where the path began.
+    /// Follows parents from the last entry of each path to the start of the path.
     fn climb(&mut self, entries: &[Entry<'_>], in_tree: &[bool], mut loose: Vec<usize>) {
         let own = |nth: &usize| in_tree[*nth];
         let leaf = (0..entries.len()).rev().find(own);
         let is_end = branches::are_ends(&self.parents);
         let leaves = (0..entries.len()).filter(own).filter(|nth| is_end[*nth]);
-        // Those that hang on each other in a circle have no last one.
+        // Entries in a cycle have no last one.
         let rest = (0..entries.len()).rev().filter(own);
         let mut paths = branches::paths(&self.parents, leaf, leaves.chain(rest)).into_iter();
         let mut main = paths.next().unwrap_or_default();
@@ -143,7 +142,7 @@ impl Tree {
     }
 }
 
-/// A path with what hangs on none, as it stands in the file.
+/// A path with the unconnected entries inserted in file order.
 fn woven(path: Vec<usize>, loose: &[usize]) -> Vec<usize> {
     let mut loose = loose.iter().copied().peekable();
     let mut woven = Vec::with_capacity(path.len() + loose.len());

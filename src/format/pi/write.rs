@@ -1,5 +1,5 @@
-//! Sessions as a file. Those that came from one get back the lines that they had, and behind them what it takes to go
-//! on with what is in view now.
+//! Writes sessions as a file. Sessions that were read from a file keep their lines, followed by entries for the current
+//! view.
 
 use super::change::{self, Place, Places};
 use super::entry::{Entry, Kind, entries};
@@ -41,7 +41,7 @@ pub fn write(
     Ok(())
 }
 
-/// Writes sessions back into the file that they share.
+/// Writes sessions back to the file that they share.
 pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
     let Some(origin) = sessions.first().and_then(|first| first.session.origin()) else {
         return Ok(());
@@ -62,12 +62,12 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
     let mut chain = Chain::new(has_ids || version.is_some(), ids, None);
     let leaf = |nth: usize| -> Option<String> {
         let path = paths.get(nth)?.entries.iter().rev();
-        // The program cannot read a damaged line: nothing new hangs on it.
+        // pi cannot read a damaged line, so it never becomes a parent.
         let read = path.filter(|at| !matches!(all[**at].kind, Kind::Unreadable(_)));
         let mut ids = read.filter_map(|at| all[*at].id.as_deref());
         ids.next().map(str::to_string)
     };
-    // The active one comes last: what is gone on with is the end of the file.
+    // The active path comes last, because pi resumes at the end of the file.
     let mut strayed = false;
     for (nth, returned) in sessions
         .iter()
@@ -111,7 +111,7 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
     Ok(())
 }
 
-/// Where the records of a path stand.
+/// The positions of a path's records.
 fn places(all: &[Entry<'_>], path: &Path) -> Places {
     let mut index = vec![0; all.len()];
     let counted = all
@@ -133,14 +133,14 @@ fn places(all: &[Entry<'_>], path: &Path) -> Places {
     places
 }
 
-/// The first line of the file that a session came from.
+/// The first line of a session's file.
 fn first_line(session: &Session) -> Option<Vec<u8>> {
     let header = session.header();
     let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
     json::member(json::member(metadata, NAME)?, "session").map(<[u8]>::to_vec)
 }
 
-/// The lines that the records of a session were, where each of them stands, and what may stand behind.
+/// Restores the lines of a session's records, with their positions and a chain for further entries.
 fn again(session: &Session, first: Vec<u8>) -> (Vec<Vec<u8>>, Places, Chain) {
     let ids = json::member(&first, "version").is_some();
     let mut chain = Chain::new(ids, HashSet::new(), None);
@@ -204,7 +204,7 @@ fn again(session: &Session, first: Vec<u8>) -> (Vec<Vec<u8>>, Places, Chain) {
     (lines, places, chain)
 }
 
-/// The line that a compaction of the file's own was; none for what only hides.
+/// Restores the line of a compaction; does nothing for an event that only hides messages.
 fn compaction(event: &[u8], chain: &mut Chain) {
     let note = json::member(event, "metadata").and_then(|raw| json::member(raw, NAME));
     let (Some(note), Some(text)) = (note, json::member(event, "content")) else {

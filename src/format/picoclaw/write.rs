@@ -273,7 +273,7 @@ fn calls(message: &Message<'_>, own: &[u8], lost: &mut Vec<Loss>) -> Vec<u8> {
         }
         let custom = json::member(raw, "custom").is_some();
         if custom {
-            lost.push(Loss::Arguments); // it comes back as a function's
+            lost.push(Loss::Arguments); // read back as a function call
         }
         if custom || json::member(raw, "function").is_some() {
             let mut function = ObjectBuilder::default();

@@ -1,4 +1,4 @@
-//! Changes in place: lines that are not touched, and what is read of the log afterwards.
+//! Tests of changes in place: untouched lines keep their bytes, and the changed log has the expected view.
 
 use super::*;
 use crate::error::Kind;
@@ -24,8 +24,7 @@ fn push(session: &mut Session, cut: &Cut) -> bool {
     }
 }
 
-/// What is read of a log that was changed is what was to be in view, and lines that are not new are the bytes they were
-/// but for what they hang on.
+/// Checks that the changed log has the planned view, and that existing lines only differ in their parents.
 pub fn hold(log: &[u8], mut change: impl FnMut(&mut Session) -> bool) -> Option<Vec<u8>> {
     let mut planned = None;
     let out = changed(log, |nth, session| {
@@ -48,7 +47,7 @@ pub fn hold(log: &[u8], mut change: impl FnMut(&mut Session) -> bool) -> Option<
     if planned.is_empty() {
         return Some(out); // the last inactive branch takes the place of the main one, and is not in the view
     }
-    // What lies beside it is what it was.
+    // Side sessions are unchanged.
     assert_eq!(after.len(), before.len(), "{}", String::from_utf8_lossy(&out));
     for (one, other) in before.iter().zip(&after).skip(1) {
         assert_eq!(shown(one), shown(other));
@@ -56,7 +55,7 @@ pub fn hold(log: &[u8], mut change: impl FnMut(&mut Session) -> bool) -> Option<
     Some(out)
 }
 
-/// Lines of the second that the first has not, by the members in which they differ.
+/// Lines of the second log that the first does not have, described by the members that differ.
 fn edits(log: &[u8], out: &[u8]) -> Vec<String> {
     let old: HashSet<&[u8]> = log.split(|byte| *byte == b'\n').collect();
     out.split(|byte| *byte == b'\n')
@@ -71,7 +70,7 @@ fn what_does_not_change_is_the_same_bytes() {
     assert_eq!(changed(&log, |_, _| false).unwrap(), log);
     let crlf = String::from_utf8(log).unwrap().replace('\n', "\r\n").into_bytes();
     assert_eq!(changed(&crlf, |_, _| false).unwrap(), crlf);
-    // A change of a branch leaves the main session alone.
+    // Changing a branch does not affect the main session.
     let log = everything();
     let out = changed(&log, |nth, session| {
         nth == 1 && push(session, &Cut::LastMessages(1))
@@ -86,7 +85,7 @@ fn a_cut_drops_lines_and_ties_the_rest_together() {
     let log = everything();
     let out = hold(&log, |session| push(session, &Cut::LastExchanges(1))).unwrap();
     let edits = edits(&log, &out);
-    // The first that stays hangs on the summary.
+    // The first remaining message becomes a child of the summary.
     assert_eq!(edits.len(), 1, "{edits:?}");
     assert!(
         edits[0].contains(r#""parentUuid":"k2""#) && edits[0].contains(r#""uuid":"u9""#),
@@ -101,7 +100,7 @@ fn every_cut_of_every_file_keeps_what_it_says() {
     let mut cuts = 0;
     let mut files: Vec<(String, Vec<u8>)> = vec![("everything".into(), everything())];
     for truth in truth::files("claude-code") {
-        // One record of every kind, thrown together: their ids are placeholders.
+        // This file has one record of every kind, with placeholder ids.
         if !truth.name.starts_with("stage0") {
             files.push((truth.name, std::fs::read(truth.path).unwrap()));
         }
@@ -109,7 +108,7 @@ fn every_cut_of_every_file_keeps_what_it_says() {
     for (_, log) in &files {
         let (sessions, _) = read(log, false);
         let count = View::replay(&sessions[0]).items.len();
-        // Of large logs a few: each cut reads the log four times.
+        // Only a few cuts for large logs, because each reads the log four times.
         let cuts_of_it = if log.len() < 100_000 { 5 } else { 1 };
         let keeps = (1..=cuts_of_it).map(|nth| Cut::LastMessages(count * nth / (cuts_of_it + 1)));
         let exchanges = (log.len() < 100_000).then_some([Cut::LastExchanges(0), Cut::LastExchanges(2)]);
@@ -147,9 +146,9 @@ fn a_summary_is_a_boundary_and_a_line_behind_it() {
     );
     assert!(edits[1].contains(r#""isCompactSummary":true"#));
     assert!(edits[2].contains(r#""uuid":"u9""#));
-    // What it covers is out of view and still there.
+    // Covered messages are hidden, but kept.
     assert!(String::from_utf8(out.clone()).unwrap().contains("three"));
-    // Again it is the same, and a summary of that replaces it.
+    // The same again, and then a summary that replaces the first one.
     let again = hold(&log, |session| {
         event(
             session,

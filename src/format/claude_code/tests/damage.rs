@@ -1,4 +1,4 @@
-//! Logs that are damaged, odd or hostile.
+//! Damaged, unusual and malicious logs.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn a_log_that_ends_too_early_is_read_as_far_as_it_goes() {
         assert_eq!(report.is_damaged(), damaged, "{tenth}: {report:?}");
         assert!(!sessions.is_empty());
         assert_eq!(changed(cut, |_, _| false).unwrap(), cut);
-        // And a change of it leaves the damaged line where it is.
+        // Writing a change back keeps the damaged line.
         let out = changed(cut, |nth, session| {
             session.push_new(br#"{"role":"user","content":"more"}"#);
             nth == 0
@@ -74,7 +74,7 @@ fn lines_may_hang_on_themselves_and_in_circles() {
     assert_eq!(read(&ticks, false).0[0].messages().count(), 1);
 }
 
-/// Linear in time: a quadratic walk would not come to an end here.
+/// Requires linear time: a quadratic traversal would not finish.
 #[test]
 fn long_chains_are_no_burden() {
     let many = 12_000;

@@ -16,7 +16,7 @@ use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
-/// The sessions of a log, and what was told.
+/// The sessions of a log, and the report.
 fn read(log: &[u8], returns: bool) -> (Vec<Session>, Report) {
     let mut report = Report::default();
     let input = Input {
@@ -31,7 +31,7 @@ fn read(log: &[u8], returns: bool) -> (Vec<Session>, Report) {
     (sessions, report)
 }
 
-/// What is in view, in a form in which it can be compared: who says it, and what.
+/// The view in comparable form: role and content of each message.
 fn shown(session: &Session) -> Vec<(String, String)> {
     let view = View::replay(session);
     view.items.iter().map(|item| said(item, session)).collect()
@@ -43,7 +43,7 @@ fn said(item: &Item, session: &Session) -> (String, String) {
     }
     let role = item.message(session).unwrap().role_name().into_owned();
     let content = record::content(item.body(session), &mut Report::default()).unwrap_or_default();
-    // A text is a block of text, and on a line of the model it always is one.
+    // A string equals a text block; lines of the model always have blocks.
     let content = match json::text(&content) {
         Some(_) => [b"[{\"type\":\"text\",\"text\":", &content[..], b"}]"].concat(),
         None => json::compact(&content).0,
@@ -52,7 +52,7 @@ fn said(item: &Item, session: &Session) -> (String, String) {
     (role, content)
 }
 
-/// The log after a change of its sessions: what is pushed to each.
+/// The log after appending lines to its sessions.
 fn changed(log: &[u8], mut change: impl FnMut(usize, &mut Session) -> bool) -> Result<Vec<u8>> {
     let (mut sessions, _) = read(log, true);
     let changed: Vec<bool> = sessions
@@ -76,7 +76,7 @@ fn changed(log: &[u8], mut change: impl FnMut(usize, &mut Session) -> bool) -> R
     Ok(out)
 }
 
-/// A session as a log.
+/// Writes a session as a log.
 fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let view = View::replay(session);
@@ -84,7 +84,7 @@ fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
     (out, report)
 }
 
-/// A line that hangs on another.
+/// A line with a parent.
 fn line(kind: &str, uuid: &str, parent: &str, message: &str) -> String {
     let parent = match parent {
         "" => "null".to_string(),
@@ -133,7 +133,7 @@ fn log(lines: &[String]) -> Vec<u8> {
     log
 }
 
-/// A log with parallel calls, a branch, a sidechain, ticks, a boundary and lines that are no messages.
+/// A log with parallel calls, a branch, a sidechain, progress lines, a boundary and lines that are not messages.
 fn everything() -> Vec<u8> {
     let side =
         |line: String| line.replace("\"isSidechain\":false", "\"isSidechain\":true,\"agentId\":\"a1\"");

@@ -1,21 +1,21 @@
-//! Laws that hold of any log: what is changed in it is what is read of it then, and any session becomes one.
+//! Property tests: a changed log is read with the planned view, and any session can be written as a log.
 
 use super::back::hold;
 use super::*;
 use crate::model::json::ObjectBuilder;
 use proptest::prelude::*;
 
-/// What happens next in a log.
+/// A step in a generated log.
 #[derive(Clone, Debug)]
 enum Step {
     User(String),
-    /// A message with or without thinking and text, with calls, whose results are in one line or in one each.
+    /// A message with or without reasoning and text, and with calls, whose results share a line or have one each.
     Turn(bool, Option<String>, usize, bool),
-    /// A line that is no message and that the next one hangs on.
+    /// A line that is not a message, and is the parent of the next.
     Note,
-    /// Something that was left behind.
+    /// An abandoned branch.
     Branch,
-    /// Something that an agent did.
+    /// Messages of an agent.
     Side,
 }
 
@@ -31,7 +31,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The log, and for each message of its main session the ids that go together.
+/// Builds the log.
 fn build(steps: &[Step]) -> Vec<u8> {
     let mut lines = vec![user("u0", "", "begin")];
     let mut last = "u0".to_string();
@@ -90,12 +90,12 @@ fn build(steps: &[Step]) -> Vec<u8> {
             }
         }
     }
-    // So that what was left behind is not the end.
+    // So that the abandoned branch is not the end of the log.
     lines.push(user("end", &last, "go on"));
     log(&lines)
 }
 
-/// A compaction: for each message by turns nothing, an edit, a message ahead of it; and of turns some go.
+/// A compaction that drops, edits and inserts messages, as chosen for each in turn.
 fn compaction(session: &Session, choices: &[u8]) -> Vec<u8> {
     let choice = |at: usize| choices.get(at % choices.len().max(1)).copied().unwrap_or(0);
     let (mut drop, mut edit, mut insert) = (Vec::new(), Vec::new(), Vec::new());

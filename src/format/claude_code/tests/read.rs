@@ -1,4 +1,4 @@
-//! What lines are read as.
+//! Tests of reading lines.
 
 use super::*;
 use crate::model::session::Class;
@@ -6,7 +6,8 @@ use crate::model::session::Class;
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn the_files_of_others_are_what_they_are_said_to_be() {
-    // One record of every kind: attachments count as foreign records there, and some of them are messages.
+    // This file has one record of every kind; its expected counts treat attachments as passthrough records, but some of
+    // them are messages.
     let heap = "stage0_all_event_types.jsonl";
     truth::hold_but(
         Format::ClaudeCode,
@@ -159,7 +160,7 @@ fn ticks_are_carried_up_to_a_limit_and_counted_behind_it() {
         report.findings[0].what.contains("skipped 30 progress lines"),
         "{report:?}"
     );
-    // What goes back is whole.
+    // A log that is written back is kept completely.
     assert_eq!(read(&log(&lines), true).0[0].len(), 53);
 }
 
@@ -167,7 +168,7 @@ fn ticks_are_carried_up_to_a_limit_and_counted_behind_it() {
 fn logs_behind_one_another_are_sessions_of_their_own() {
     let other = String::from_utf8(everything()).unwrap();
     let other = other.replace("\"sessionId\":\"s\"", "\"sessionId\":\"z\"");
-    // Other ids as well, as every log has its own.
+    // Replace the other ids too, because each log has its own.
     let other = ["u1", "a1", "a4", "u9", "k1"].iter().fold(other, |log, id| {
         log.replace(&format!("\"{id}\""), &format!("\"{id}z\""))
     });
@@ -179,7 +180,7 @@ fn logs_behind_one_another_are_sessions_of_their_own() {
         .collect();
     assert_eq!(ids, ["s", "s.b1", "s.agent-a1", "z", "z.b1", "z.agent-a1z"]);
     assert_eq!(shown(&sessions[0]), shown(&sessions[3]));
-    // A change of one is none of the other.
+    // A change of one log does not affect the other.
     let out = changed(&both, |nth, session| {
         session.push_new(br#"{"role":"user","content":"more","id":"x"}"#);
         nth == 0

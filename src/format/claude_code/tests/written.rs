@@ -1,10 +1,10 @@
-//! Sessions as logs: those that were logs, and any other.
+//! Tests of writing sessions as logs: sessions read from logs, and others.
 
 use super::*;
 use crate::model::json::same;
 use std::collections::VecDeque;
 
-/// A log that went through the record stream is the same lines again, the pieces of a message beside one another.
+/// A conversion to the record stream and back restores the lines, with the lines of a message next to each other.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn a_log_comes_back_line_by_line() {
@@ -24,7 +24,7 @@ fn a_log_comes_back_line_by_line() {
             let (out, _) = written(&again, Purpose::Export);
             made.extend(out.split(|byte| *byte == b'\n').map(<[u8]>::to_vec));
         }
-        // The order is that of the log but for the pieces of a message: what is looked for is near the beginning.
+        // The order is that of the log except within messages, so the wanted line is near the front.
         let mut made: VecDeque<Vec<u8>> = made.into_iter().filter(|line| !line.is_empty()).collect();
         for line in log
             .split(|byte| *byte == b'\n')
@@ -36,7 +36,7 @@ fn a_log_comes_back_line_by_line() {
                 made.remove(at);
                 continue;
             }
-            // A branch hangs on a line of another session, and is tied anew.
+            // A branch has a parent in another session, which is replaced.
             let free = |line: &[u8]| json::with_members(line, &[("parentUuid", None)]).unwrap();
             let tied = made.iter().position(|other| same(&free(other), &free(line)));
             let Some(at) = tied else {
@@ -79,14 +79,14 @@ fn any_session_becomes_a_log_that_reads_as_it() {
     assert_eq!(again.len(), 1, "{text}");
     assert_eq!(shown(&again[0]), shown(&session), "{text}");
     assert_eq!(again[0].header_text("title").as_deref(), Some("T"));
-    // Ids that are no UUIDs are new ones; nothing else is lost.
+    // Ids that are not UUIDs are replaced; nothing else is lost.
     let losses: Vec<(&str, u64)> = report
         .losses
         .iter()
         .map(|(loss, times)| (loss.name(), *times))
         .collect();
     assert_eq!(losses, [("id", 8)]);
-    // Each block has a line, a result hangs on the line of its call, and all have one session.
+    // Each block is a line, a result is a child of its call's line, and all lines have one session id.
     assert_eq!(text.lines().count(), 8 + 3 + 1);
     assert_eq!(written(&session, Purpose::Export).0, out);
     let uuid = |line: &str| json::member(line.as_bytes(), "uuid").map(<[u8]>::to_vec);
@@ -124,7 +124,7 @@ fn a_view_with_a_summary_becomes_a_line_of_it() {
 fn a_log_that_was_cut_as_a_stream_is_tied_together() {
     let (sessions, _) = read(&everything(), false);
     let mut settled = Session::default();
-    // As `truncate` prints it: the lines of what is left.
+    // As `truncate` prints it: the remaining lines.
     for index in 0..sessions[0].len() {
         let body = sessions[0].record(index).body;
         let text = String::from_utf8_lossy(body);
@@ -175,7 +175,7 @@ fn what_a_log_cannot_say_is_told() {
     assert_eq!(roles, ["user", "user", "assistant"]);
 }
 
-/// Where lines hang on nothing their order is that of the talk; one that hangs on what is not there stays so.
+/// If no line has a parent, the line order defines the session; a missing parent remains missing.
 #[test]
 fn a_log_in_which_nothing_hangs_on_anything_stays_one_session() {
     let log = log(&[
@@ -191,7 +191,7 @@ fn a_log_in_which_nothing_hangs_on_anything_stays_one_session() {
     let (again, _) = read(&out, false);
     assert_eq!(again.len(), 1, "{}", String::from_utf8_lossy(&out));
     assert_eq!(shown(&again[0]), shown(&native));
-    // With what is added it is still one.
+    // Also with an additional message.
     native.push_new(br#"{"role":"assistant","content":"four","id":"x"}"#);
     let (out, _) = written(&native, Purpose::Export);
     let (again, _) = read(&out, false);

@@ -1,4 +1,4 @@
-//! Logs that are cut, damaged or made to hurt.
+//! Truncated, damaged and malicious logs.
 
 use super::small::{META, call, event, log, output, said, thought, turn, user};
 use super::{returned, session, through_lines, written};
@@ -85,7 +85,7 @@ proptest! {
         let (ours, theirs) = (super::full_lines(&again), super::full_lines(&bytes));
         prop_assert_eq!(ours.len(), theirs.len());
         for (ours, theirs) in ours.iter().zip(theirs) {
-            // What was a string is a part now.
+            // A string has become a part.
             let bare = theirs.ends_with(b"\"bare\"}");
             let show = String::from_utf8_lossy(ours).into_owned();
             prop_assert!(bare || *ours == theirs || json::same(ours, theirs), "{}", show);
@@ -139,7 +139,7 @@ fn logs_behind_one_another_are_sessions_of_their_own() {
         sessions[1].header_text("id").unwrap(),
         "019e9999-7ad8-7470-898e-dbe92ce983e3"
     );
-    // Damage is told where it stands in the whole.
+    // Damage is reported at its position in the whole input.
     assert_eq!(report.findings[0].place.line, 6);
     let start = bytes.len() - 5;
     assert_eq!(report.findings[0].place.offset, start as u64);

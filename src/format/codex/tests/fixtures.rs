@@ -1,4 +1,4 @@
-//! What Codex itself wrote, where that is at hand.
+//! Tests with logs written by Codex, if available.
 
 use super::{cut, full_lines, returned, session, shown};
 use crate::format::Format;
@@ -9,10 +9,10 @@ use crate::model::session::Session;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// One record of every kind, thrown together: no session, and its records are counted otherwise.
+/// This file has one record of every kind and is not a session; its records are counted differently.
 const HEAP: &str = "stage0_all_event_types.jsonl";
 
-/// What was cached is in the figure of the input.
+/// Cached tokens are included in the input.
 fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
     let number = |name: &str| usage[name].as_u64().unwrap_or(0);
     BTreeMap::from([
@@ -33,13 +33,13 @@ fn every_log_counts_what_it_is_known_to_hold() {
         let sessions = truth::read(Format::Codex, &truth.path, &mut report).unwrap();
         assert!(report.findings.is_empty(), "{}: {report:?}", truth.name);
         let mut counted = truth::counts(&sessions, usage);
-        // The line that became the header is no message either.
+        // The line that became the header is not a message either.
         let foreign = counted["foreign_records"].as_u64().unwrap_or(0);
         counted["foreign_records"] = json!(foreign + 1);
         if truth.name == HEAP {
             truth.expected["foreign_records"] = Value::Null;
         }
-        // What a compaction has put in is in view as well.
+        // The messages inserted by a compaction are visible, too.
         if let Some(inserted) = truth.expected["view_from_replacement"].as_object().cloned() {
             for (role, count) in inserted {
                 let said = truth.expected["view"][&role].as_u64().unwrap_or(0);
@@ -65,7 +65,7 @@ fn every_log_counts_what_it_is_known_to_hold() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The sessions of all files, with what they are kept as.
+/// The sessions of all files, with names and bytes.
 fn logs() -> Vec<(String, Vec<u8>, Session)> {
     let files = truth::files("codex").into_iter().map(|truth| {
         let bytes = std::fs::read(&truth.path).unwrap();

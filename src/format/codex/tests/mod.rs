@@ -1,4 +1,4 @@
-//! Logs read and written.
+//! Tests of reading and writing logs.
 
 mod damage;
 mod fixtures;
@@ -17,7 +17,7 @@ use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::sync::Arc;
 
-/// The session of a log, and what is told of it.
+/// The session of a log, and the report.
 pub fn session(log: &[u8]) -> (Session, Report) {
     let mut report = Report::default();
     (
@@ -26,7 +26,7 @@ pub fn session(log: &[u8]) -> (Session, Report) {
     )
 }
 
-/// A session as a log, made of its records alone.
+/// Writes a session as a log from its records alone.
 pub fn written(session: &Session) -> Vec<u8> {
     let mut out = Vec::new();
     let view = View::replay(session);
@@ -34,7 +34,7 @@ pub fn written(session: &Session) -> Vec<u8> {
     out
 }
 
-/// A session as the log that it came from, as if it had changed.
+/// Writes a session back to its log, marked as changed.
 pub fn returned(session: &Session, bytes: &[u8]) -> Vec<u8> {
     let mut session = session.clone();
     session.set_origin(Arc::new(Origin {
@@ -52,7 +52,7 @@ pub fn returned(session: &Session, bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The session with a cut that keeps its last messages; none when there is nothing to cut.
+/// The session with a cut that keeps its last messages; `None` if nothing can be cut.
 pub fn cut(session: &Session, keep: usize) -> Option<Session> {
     let stamp = |_: &str| {
         Ok(Stamp {
@@ -70,7 +70,7 @@ pub fn cut(session: &Session, keep: usize) -> Option<Session> {
     }
 }
 
-/// What a model would be sent, without books.
+/// The messages that a model would receive, without ids, times and annotations.
 pub fn shown(session: &Session) -> Vec<Vec<u8>> {
     let view = View::replay(session);
     let item = |item: &Item| {

@@ -1,4 +1,4 @@
-//! Small logs: what is one message, what a fork has of its own, what is used, and what a change does to the lines.
+//! Tests with small logs: grouping of messages, forks, usage, and changed lines.
 
 use super::{cut, returned, session, shown, written};
 use crate::format::report::{Loss, Report};
@@ -69,7 +69,7 @@ pub fn log(lines: &[String]) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Roles of the messages, with `r` for thoughts, `t` for texts and `c` for calls of the model's.
+/// Roles of the messages, with `r` for reasoning, `t` for text and `c` for calls of the model.
 fn shape(session: &Session) -> Vec<String> {
     let of = |index: usize| {
         let record = session.record(index);
@@ -114,7 +114,7 @@ fn thoughts_a_text_and_calls_are_one_message() {
         shape(&session),
         ["user", "rtcc", "tool", "tool", "rrc", "rt", "t"]
     );
-    // The lines come back in their order, what stood between them as well.
+    // The lines are restored in order, including those between the items of a message.
     let again = written(&session);
     let (ours, theirs) = (super::full_lines(&again), super::full_lines(&bytes));
     assert_eq!(ours.len(), theirs.len());
@@ -141,7 +141,7 @@ fn figures_are_differences_of_totals() {
             Some(String::from_utf8_lossy(json::member(&usage, "input_tokens")?).into_owned())
         })
         .collect();
-    // A total that fell has begun anew.
+    // A total that fell has restarted.
     assert_eq!(inputs, ["10", "15", "4"]);
 }
 
@@ -227,7 +227,7 @@ fn a_compaction_replaces_what_was_before() {
     assert_eq!(texts(&[summed.clone(), user("q"), summed]), ["sum"]);
 }
 
-/// Lines as the elements of an array, to compare them all at once.
+/// Lines as the elements of an array, for a single comparison.
 trait AsArray {
     fn replace_newlines(&self) -> Vec<u8>;
 }
@@ -262,7 +262,7 @@ fn what_is_cut_off_takes_along_what_is_said_of_it() {
     let wanted: Vec<&[u8]> = [&lines[..1], &lines[7..]].concat();
     assert_eq!(super::full_lines(&after), wanted);
     assert_eq!(shown(&super::session(&after).0), shown(&cut));
-    // The same without the bytes, out of the records alone.
+    // The same without the original bytes, from the records alone.
     let made = written(&super::through_lines(&cut));
     assert!(json::same(&made.replace_newlines(), &after.replace_newlines()));
 }
@@ -336,7 +336,7 @@ fn what_is_edited_changes_its_line_alone() {
         Some(&b"\"short\""[..])
     );
     assert_eq!(lines[5], were[5]);
-    // The message, and what the display log says of it.
+    // The message and its display event.
     assert_eq!(lines.len(), were.len() + 2);
     assert_eq!(lines[8], were[6]);
     assert_eq!(shown(&super::session(&after).0).len(), 6);
@@ -405,7 +405,7 @@ fn a_session_from_elsewhere_is_a_log_that_reads_the_same() {
         &mut report,
     )
     .unwrap();
-    // Only the account that it was made for can read it.
+    // Only the original account can decrypt it.
     assert_eq!(report.losses.get(&Loss::Signature), Some(&1));
     let (again, damage) = super::session(&out);
     assert!(damage.findings.is_empty(), "{damage:?}");

@@ -1,4 +1,4 @@
-//! Whatever a session holds: what is written can be read, and is what it was.
+//! Property tests: any session can be written, and is read back unchanged.
 
 use super::super::print;
 use super::written::{again, session, written};
@@ -54,7 +54,7 @@ fn moment() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Members of a line that are there or not, and what they hold.
+/// Optional members of a line, with values.
 fn line() -> impl Strategy<Value = Value> {
     let names = prop::sample::select(vec![
         "system",
@@ -99,13 +99,13 @@ fn line() -> impl Strategy<Value = Value> {
             ("metadata", metadata),
         ];
         for (name, member) in members {
-            // What is null says no more than what is absent.
+            // Null is equivalent to an absent member.
             if let Some(member) = member.filter(|member| !member.is_null()) {
                 line.insert(name.into(), member);
             }
         }
         for (name, member) in others {
-            // A place that is Penguin's own says nothing here.
+            // Names that this program reserves are not tested here.
             if !name.is_empty() && !matches!(name.as_str(), "convo" | "penguin") {
                 line.entry(name).or_insert(member);
             }
@@ -114,7 +114,7 @@ fn line() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A line without what Penguin always adds or spells otherwise.
+/// A line without members that Penguin always adds or encodes differently.
 fn plain(line: &str) -> Map<String, Value> {
     let mut members = serde_json::from_str::<Map<String, Value>>(line).unwrap();
     members.remove("id");
@@ -162,7 +162,7 @@ proptest! {
         for (line, was) in now[1..].iter().zip(&texts) {
             let (mut line, was) = (plain(line), plain(was));
             if let Some(metadata) = line.get_mut("metadata").and_then(Value::as_object_mut) {
-                // What the reader keeps of Penguin's own books.
+                // Members that the reader adds.
                 metadata.remove("penguin");
                 let odd = metadata.get("convo").filter(|_| metadata.len() == 1 && !was["metadata"].is_object());
                 if let Some(odd) = odd.cloned() {
@@ -174,7 +174,7 @@ proptest! {
             }
             prop_assert_eq!(line, was);
         }
-        // What was read again is written the same.
+        // A second round trip changes nothing.
         let borrowed: Vec<&str> = now.iter().map(String::as_str).collect();
         prop_assert_eq!(written(&session(&borrowed), Purpose::Export).0, text);
     }
@@ -218,7 +218,7 @@ proptest! {
         });
         let mut text = Vec::new();
         print::push(&mut text, document.to_string().as_bytes(), 0);
-        // The members of a map are in the order of their names here, and in Penguin's order there.
+        // Maps are sorted by name here, but in Penguin's order in the document.
         let text = in_penguins_order(&text);
         let (read, report) = read_one("s.json", &text);
         prop_assert!(!report.is_damaged(), "{:?}", report.findings);
@@ -230,7 +230,7 @@ proptest! {
     }
 }
 
-/// The document with the members of itself and of its messages as Penguin orders them.
+/// The document with all members in Penguin's order.
 fn in_penguins_order(text: &[u8]) -> String {
     let ordered = |object: &[u8], names: &[&str]| {
         let mut built = json::ObjectBuilder::default();

@@ -1,5 +1,4 @@
-//! The collection of Penguin data written back, where it is at hand: through the lines of the record stream and
-//! nothing else.
+//! Writes the Penguin sample data back, if available, from the lines of the record stream alone.
 
 use super::fixtures::{folder, read_path};
 use super::lines;
@@ -11,7 +10,7 @@ use crate::model::view::View;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// What does not come back as the bytes that it was, and why.
+/// Files that are not restored byte by byte, and why.
 const DIFFERENT: [(&str, &str, usize); 3] = [
     (
         "05_primary_corrupt_bak_good/conversations/session_20260820_130001_5bc8fbbc.json",
@@ -106,7 +105,7 @@ fn a_model_is_shown_what_penguin_shows_it() {
         serde_json::from_slice(&std::fs::read(case.join("expected.json")).unwrap()).unwrap();
     let id = expected["sessions"][0]["id"].as_str().unwrap();
     let mut shown = context_of(&case.join(format!("conversations/{id}.json")));
-    // What makes Penguin fail stands where its time puts it.
+    // Messages on which Penguin fails are placed by time.
     let at = |text: &str, shown: &[Value]| shown.iter().position(|one| one["content"] == text).unwrap();
     assert_eq!((at("boom", &shown), at("??", &shown)), (11, 14));
     shown.retain(|one| one["content"] != "boom" && one["content"] != "??");
@@ -139,7 +138,7 @@ fn checkpoints_are_read_as_sessions() {
             row["stored_messages"].as_u64(),
             "{id}"
         );
-        // A title that the session had stays its own.
+        // An existing title is kept.
         let title = session.header_text("title");
         let had = row["type"] == "rollback" && title.as_deref() == Some("try B");
         assert!(had || title.as_deref() == row["name"].as_str(), "{id}: {title:?}");
@@ -147,7 +146,7 @@ fn checkpoints_are_read_as_sessions() {
         let lineage = json::member(&header, "metadata").and_then(|raw| json::member(raw, "lineage"));
         let parent = json::member(lineage.unwrap(), "parent").and_then(json::text);
         assert_eq!(parent.as_deref(), row["session_id"].as_str(), "{id}");
-        // Lines know where they are in the document.
+        // Lines have their positions in the document.
         for (index, _) in session.messages() {
             let at = usize::try_from(session.record(index).place.offset).unwrap();
             assert!(bytes[at..].starts_with(b"{\"role\""), "{id}");

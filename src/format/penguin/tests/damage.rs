@@ -1,4 +1,4 @@
-//! What is had of damaged files, and what holds for every input.
+//! Salvaging damaged files, and invariants for any input.
 
 use super::{document, lines, message, read_files, read_one, whats};
 use crate::error::Kind;
@@ -31,7 +31,7 @@ fn raw_control_characters_and_needless_commas_are_mended() {
     assert_eq!(texts, ["one\ntwo\u{1}", "three"]);
     assert_eq!(report.findings.len(), 1);
     assert!(report.is_damaged());
-    // Two characters were escaped ahead of it; its place is the one in the file.
+    // Two characters were escaped before it; its position is that in the file.
     let place = session.record(2).place;
     assert!(text[place.offset as usize..].starts_with(r#"{ "role": "user", "content": "three"#));
     assert_eq!(
@@ -82,7 +82,7 @@ fn a_torn_file_gives_what_is_ahead_of_the_tear() {
         Some("2026-01-02T03:04:05Z")
     );
     assert!(report.findings[0].damage && report.findings[0].place.line > 1);
-    // A header that is damaged does not hide the messages.
+    // A damaged header does not hide the messages.
     let (session, _) = read_one(
         "s.json",
         &text.replacen(r#""metadata": {}"#, r#""metadata": {{"#, 1),
@@ -96,7 +96,7 @@ fn the_best_copy_is_read_and_the_others_fill_it_up() {
     let whole = |count: usize| document("s", &all[..count]);
     let torn = |count: usize| whole(count).replace("], \"tool", "");
     let other = document("s", &[message("z", "z")]);
-    // primary, temp, bak -> where from, number of messages
+    // primary, temp, bak -> source, number of messages
     let cases = [
         (torn(2), None, Some(whole(2)), "2 messages from s.json.bak", 2),
         (torn(2), None, Some(whole(1)), "2 messages from it", 2),
@@ -199,7 +199,7 @@ fn nesting_is_no_limit() {
     );
     assert!(text.len() > 1_000_000);
     assert_eq!(read_one("s.json", &text).0.messages().count(), 1);
-    // Nothing but beginnings of messages: the file is not read again for each of them.
+    // A file of message starts is not read again for each of them.
     let beginnings = format!("{{\"id\" 1,{deep}");
     assert!(
         read_files(
@@ -211,7 +211,7 @@ fn nesting_is_no_limit() {
     );
 }
 
-/// What holds for every input: no panic, and only whole lines with ids that differ.
+/// Invariants for any input: no panic, and only complete lines with unique ids.
 fn holds_for(files: &[(&str, &[u8])]) {
     for name in ["s.json", "conversation_s.json"] {
         let files: Vec<(String, &[u8])> = files

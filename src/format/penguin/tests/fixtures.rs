@@ -1,4 +1,4 @@
-//! The cases of the collection of Penguin data, where it is at hand.
+//! Tests with the Penguin sample data, if available.
 
 use super::{lines, read};
 use crate::error::Result;
@@ -37,7 +37,7 @@ fn contents(session: &Session) -> Vec<Value> {
         .collect()
 }
 
-/// Bytes of a string with lone surrogates as three bytes each.
+/// Bytes of a string, with lone surrogates as three bytes each.
 fn wtf8(raw: &str) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = raw;
@@ -52,7 +52,7 @@ fn wtf8(raw: &str) -> Vec<u8> {
     out
 }
 
-/// Role, category, content, and id or time, of every message against the expected rows.
+/// Compares role, category, content, and id or time, of every message with the expected rows.
 fn agree_with_rows(session: &Session, rows: &[Value]) {
     assert_eq!(session.messages().count(), rows.len());
     for (((index, _), row), content) in session.messages().zip(rows).zip(contents(session)) {
@@ -92,7 +92,7 @@ fn agree_with_session(session: &Session, expected: &Value) {
         .unwrap();
     let penguin: Value = serde_json::from_slice(json::member(metadata, "penguin").unwrap()).unwrap();
     assert_eq!(penguin["last_active"], expected["last_active"]);
-    // The session's metadata, put together again from where it went.
+    // Restores the session's metadata from the header.
     let mut kept = penguin["metadata"].as_object().cloned().unwrap_or_default();
     for name in ["title", "continued_from", "continuation_index"] {
         if let Some((_, raw)) = header.iter().find(|(known, _)| known == name) {

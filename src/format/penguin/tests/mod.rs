@@ -1,4 +1,4 @@
-//! What a document that is as it should be becomes.
+//! Tests of reading undamaged documents.
 
 mod arbitrary;
 mod back;
@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::model::json;
 use crate::model::session::Session;
 
-/// Reads a file with its neighbours.
+/// Reads a file and its companion files.
 fn read_files(name: &str, files: &[(&str, &[u8])]) -> (Result<Session>, Report) {
     let find = |wanted: &str| {
         files

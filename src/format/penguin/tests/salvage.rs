@@ -1,4 +1,4 @@
-//! One damaged byte costs at most the message that it is in.
+//! A damaged byte affects at most the message that contains it.
 
 use super::super::notice::{is_lost, is_session_name};
 use super::{document, lines, message, read_files, whats};
@@ -6,9 +6,9 @@ use crate::model::json;
 use crate::model::session::Session;
 use std::ops::Range;
 
-/// A message, spelled as Penguin does it.
+/// A message in Penguin's encoding.
 fn spelled(nth: usize) -> String {
-    // No byte makes one of another.
+    // A changed byte cannot turn one id into another.
     let id = nth * 0x1111_1111;
     format!(
         r#"{{
@@ -45,7 +45,7 @@ fn spelled(nth: usize) -> String {
     )
 }
 
-/// A session of so many messages, in lines or in one, and where the messages are in it.
+/// A session with this number of messages, on several lines or on one, and the ranges of the messages.
 fn session(messages: usize, lines: bool) -> (String, Vec<Range<usize>>) {
     let spell = |text: &str| match lines {
         true => text.to_string(),
@@ -83,8 +83,8 @@ fn session(messages: usize, lines: bool) -> (String, Vec<Range<usize>>) {
     (text, places)
 }
 
-/// Lines of messages, without the texts of their times: where one time cannot be read, all texts are kept, since they decide
-/// the order.
+/// Lines of messages without their original times: if one time is invalid, all original texts are kept, because they
+/// determine the order.
 fn said(session: &Session) -> Vec<String> {
     let mut lines = lines(session).split_off(1);
     for line in &mut lines {
@@ -100,7 +100,7 @@ fn said(session: &Session) -> Vec<String> {
     lines
 }
 
-/// Damages one byte and reads the file with a copy of its first ten messages.
+/// Damages one byte and reads the file with a backup of its first ten messages.
 fn damaged(text: &str, places: &[Range<usize>], bak: &str, all: &[String], at: usize, byte: u8) {
     let mut bytes = text.as_bytes().to_vec();
     bytes[at] = byte;
@@ -161,14 +161,14 @@ fn one_damaged_byte_costs_at_most_the_message_that_it_is_in() {
             let (at, byte) = (random(text.len()), random(256) as u8);
             damaged(&text, &places, &bak, &all, at, byte);
         }
-        // What means something, around the messages; and what ends one that no copy has.
+        // Syntax characters around the messages, and the end of a message that no backup has.
         for at in 0..text.len() {
             let bytes = match places.iter().position(|place| place.contains(&at)) {
                 None => &b"{}[]\",: 5"[..],
                 Some(10) => b"}",
                 Some(_) => continue,
             };
-            // A third of them at each place, another third at the next.
+            // A third of them at each offset, and the next third at the next.
             for byte in bytes.iter().skip(at % 3).step_by(3) {
                 damaged(&text, &places, &bak, &all, at, *byte);
             }

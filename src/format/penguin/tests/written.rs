@@ -1,4 +1,4 @@
-//! Sessions written as documents, and read again.
+//! Writes sessions as documents and reads them again.
 
 use super::{document, lines, message, only, read_one};
 use crate::error::Place;
@@ -25,7 +25,7 @@ pub(super) fn written(session: &Session, purpose: Purpose) -> (String, Report) {
     (String::from_utf8(out).unwrap(), report)
 }
 
-/// The lines behind the header of what is read again.
+/// The lines after the header when read again.
 pub(super) fn again(session: &Session) -> Vec<String> {
     let (text, _) = written(session, Purpose::Export);
     let id = json::member(text.as_bytes(), "id").and_then(json::text).unwrap();
@@ -158,7 +158,7 @@ fn what_penguin_has_no_member_for_comes_back() {
             record.message().unwrap().category()
         };
         assert_eq!(category(line), category(was), "{line}");
-        // The category of a message that names none is named.
+        // Messages without a category get an explicit one.
         if !members.iter().any(|(name, _)| name == "category") {
             now.retain(|(name, _)| name != "category");
         }

@@ -1,4 +1,4 @@
-//! Files that are cut, damaged or made to hurt.
+//! Truncated, damaged and malicious files.
 
 use super::{returned, sessions};
 use crate::model::session::Class;
@@ -16,7 +16,7 @@ fn entry(id: u8, parent: Option<u8>, kind: u8) -> String {
     format!(r#"{{"id":"e{id}","parentId":{parent},"timestamp":"2026-01-01T00:00:00Z",{rest}}}"#)
 }
 
-/// Messages of all sessions.
+/// Number of messages in all sessions.
 fn messages(file: &[u8]) -> usize {
     sessions(file)
         .0

@@ -1,4 +1,4 @@
-//! What pi itself wrote, where that is at hand.
+//! Tests with files written by pi, if available.
 
 use super::{cut, returned, sessions, shown, with};
 use crate::format::Format;
@@ -9,7 +9,7 @@ use crate::model::view::{Item, View};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What was cached is beside the figure of the input.
+/// Cached tokens are not included in the input.
 fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
     let number = |name: &str| usage[name].as_u64().unwrap_or(0);
     let (read, write) = (number("cacheRead"), number("cacheWrite"));
@@ -48,7 +48,7 @@ fn all() -> Vec<(String, Vec<u8>, Vec<Session>)> {
 fn a_cut_is_one_entry_more() {
     let mut cuts = 0;
     for (name, bytes, sessions) in all() {
-        // One cut says it of a large file.
+        // One cut suffices for a large file.
         let keeps: &[usize] = if bytes.len() > 1 << 20 { &[20] } else { &[0, 2, 20] };
         for keep in keeps {
             let Some(cut) = cut(&sessions[0], *keep) else {
@@ -98,7 +98,7 @@ fn an_edit_in_the_middle_is_a_branch_where_there_are_branches() {
                     .zip(&wanted)
                     .filter(|(one, other)| one != other)
                     .count();
-                // The edited text is a block now.
+                // The edited string is a block now.
                 assert!(differ <= 1, "{name}: {differ}");
                 branched += 1;
             }

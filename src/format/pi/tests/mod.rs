@@ -1,4 +1,4 @@
-//! Files read and written.
+//! Tests of reading and writing files.
 
 mod damage;
 mod fixtures;
@@ -15,7 +15,7 @@ use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::sync::Arc;
 
-/// The sessions of a file, and what is told of it.
+/// The sessions of a file, and the report.
 pub fn sessions(file: &[u8]) -> (Vec<Session>, Report) {
     let mut report = Report::default();
     (
@@ -24,7 +24,7 @@ pub fn sessions(file: &[u8]) -> (Vec<Session>, Report) {
     )
 }
 
-/// A session as a file, made of its records alone.
+/// Writes a session as a file from its records alone.
 pub fn written(session: &Session) -> Vec<u8> {
     let mut out = Vec::new();
     let view = View::replay(session);
@@ -32,7 +32,7 @@ pub fn written(session: &Session) -> Vec<u8> {
     out
 }
 
-/// Sessions as the file that they came from, as if the first had changed.
+/// Writes sessions back to their file, with the first marked as changed.
 pub fn returned(sessions: &[Session], bytes: &[u8]) -> crate::error::Result<Vec<u8>> {
     let origin = Arc::new(Origin {
         bytes: bytes.to_vec(),
@@ -58,7 +58,7 @@ pub fn returned(sessions: &[Session], bytes: &[u8]) -> crate::error::Result<Vec<
     Ok(out)
 }
 
-/// What a model would be sent, without books and without what stands for cuts.
+/// The messages that a model would receive, without annotations and placeholders for truncations.
 pub fn shown(session: &Session) -> Vec<Vec<u8>> {
     let view = View::replay(session);
     let item = |item: &Item| {

@@ -1,4 +1,4 @@
-//! Small files: what a tree is, what a compaction keeps, and what comes from elsewhere.
+//! Tests with small files: trees, compactions, and sessions from other formats.
 
 use super::{returned, sessions, shown, with, written};
 use crate::format::report::{Loss, Report};
@@ -36,7 +36,7 @@ fn file(entries: &[String]) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// The texts in view, of a summary its own.
+/// The texts in the view, including that of a summary.
 fn texts(session: &Session) -> Vec<String> {
     let view = View::replay(session);
     let text = |item: &crate::model::view::Item| match item.summary(session) {
@@ -87,13 +87,13 @@ fn the_last_compaction_says_what_is_kept() {
     }
     let cases = [
         (vec![compaction("x", "d", "c")], vec!["sum x", "c", "d", "e"]),
-        // One that is named and is nowhere on the path keeps nothing.
+        // A compaction that names an entry not on the path keeps nothing.
         (vec![compaction("x", "d", "nowhere")], vec!["sum x", "e"]),
         (
             vec![compaction("x", "d", "a")],
             vec!["sum x", "a", "b", "c", "d", "e"],
         ),
-        // The second keeps more than the first, which counts no more.
+        // The second compaction keeps more than the first, which is no longer effective.
         (
             vec![compaction("x", "d", "d"), compaction("y", "x", "b")],
             vec!["sum y", "b", "c", "d", "e"],
@@ -198,7 +198,7 @@ fn a_session_from_elsewhere_is_a_file_that_reads_the_same() {
         &mut report,
     )
     .unwrap();
-    // Arguments that are no object are wrapped, and told.
+    // Arguments that are not an object are wrapped and reported.
     assert_eq!(report.losses.get(&Loss::Arguments), Some(&1));
     let (again, damage) = sessions(&out);
     assert!(damage.findings.is_empty(), "{damage:?}");
