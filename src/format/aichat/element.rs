@@ -1,4 +1,4 @@
-//! Messages as elements, and what of them an element has no place for.
+//! Converts messages to elements, and counts losses.
 
 use super::message;
 use crate::format::report::{Loss, Report};
@@ -7,7 +7,7 @@ use crate::format::request::piece::array;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::{Message, Role};
 
-/// The element of a message and those that answer it; what it cannot say is told.
+/// The element of a message and its results; reports losses.
 pub fn element(messages: &[Message<'_>], report: &mut Report) -> Option<Vec<u8>> {
     if let Some(kept) = message::kept(messages) {
         return Some(kept);
@@ -28,7 +28,7 @@ pub fn element(messages: &[Message<'_>], report: &mut Report) -> Option<Vec<u8>>
         return Some(spelled);
     }
     let role = match role {
-        // Half of an exchange, which was told.
+        // A result without its call, which was already reported.
         Role::Tool => return None,
         Role::Assistant if first.calls_tools() && first.text().is_empty() => return None,
         Role::Developer => {
@@ -46,7 +46,7 @@ pub fn element(messages: &[Message<'_>], report: &mut Report) -> Option<Vec<u8>>
     Some(element.finish())
 }
 
-/// The content: a text, or parts as far as they are texts and images.
+/// The content: a string, or its text and image parts.
 fn content(message: &Message<'_>, report: &mut Report) -> Vec<u8> {
     let Some(raw) = message.content.filter(|raw| *raw != b"null") else {
         return b"\"\"".to_vec();
@@ -76,7 +76,7 @@ fn content(message: &Message<'_>, report: &mut Report) -> Vec<u8> {
     array(kept)
 }
 
-/// Counts what a message says that has no place.
+/// Counts the data of a message that an element cannot represent.
 fn tell(message: &Message<'_>, report: &mut Report) {
     let parts = message
         .reasoning

@@ -1,38 +1,38 @@
-//! How a file lies: its members, and the elements of its lists, each with its own lines. What is wrong in one of them
-//! keeps no other from being read.
+//! Splits a file into top-level members and list elements by line ranges, so that damage in one of them does not affect
+//! the others.
 
 use crate::error::Place;
 use std::ops::Range;
 
-/// A member at the left edge, or what stands before the first.
+/// A top-level member, or the lines before the first one.
 #[derive(Debug)]
 pub struct Section<'a> {
-    /// Its name; none of what stands before the first.
+    /// Its name; `None` for the lines before the first member.
     pub name: Option<&'a str>,
-    /// Its lines.
+    /// Its byte range.
     pub bytes: Range<usize>,
-    /// Where it begins.
+    /// Its position.
     pub place: Place,
-    /// What stands behind the colon.
+    /// The text after the colon.
     pub rest: &'a [u8],
-    /// The elements of its list, where one begins below.
+    /// The elements of its list.
     pub elements: Vec<Element>,
 }
 
 /// An element of a list.
 #[derive(Clone, Debug)]
 pub struct Element {
-    /// Its lines.
+    /// Its byte range.
     pub bytes: Range<usize>,
-    /// Where it begins.
+    /// Its position.
     pub place: Place,
 }
 
-/// The members of a file, in order; none of them overlaps, and together they are the whole.
+/// The members of a file, in order; they do not overlap and cover the whole file.
 pub fn sections(bytes: &[u8]) -> Vec<Section<'_>> {
     let mut sections: Vec<Section<'_>> = Vec::new();
     let mut place = Place { line: 0, offset: 0 };
-    // How far the dashes of the list are indented.
+    // Indentation of the list's dashes.
     let mut dashes = None;
     for full in bytes.split_inclusive(|byte| *byte == b'\n') {
         place.line += 1;
@@ -79,7 +79,7 @@ pub fn sections(bytes: &[u8]) -> Vec<Section<'_>> {
     sections
 }
 
-/// The name of a member and what stands behind its colon; none of any other line.
+/// The name of a member and the text after its colon; `None` for any other line.
 fn name(text: &[u8]) -> Option<(&str, &[u8])> {
     let colon = text.iter().position(|byte| *byte == b':')?;
     let (name, rest) = (&text[..colon], &text[colon + 1..]);

@@ -1,4 +1,4 @@
-//! A message of a file as records, and back.
+//! Converts between elements of a file and records.
 
 use super::NAME;
 use crate::error::Place;
@@ -9,7 +9,8 @@ use crate::model::key;
 use crate::model::message::Message;
 use crate::model::record::Record;
 
-/// The records of an element; none when it is no message. Ids are made for calls without, of what they are and where.
+/// The records of an element; `None` if it is not a message. The ids of calls without one are derived from their
+/// content and position.
 pub fn records(element: &[u8], place: &str) -> Option<Vec<Vec<u8>>> {
     let role = json::member(element, "role").and_then(json::text)?;
     let content = json::member(element, "content")?;
@@ -42,7 +43,7 @@ pub fn records(element: &[u8], place: &str) -> Option<Vec<Vec<u8>>> {
     Some(records.into_iter().map(Building::finish).collect())
 }
 
-/// A record that is not closed yet.
+/// A record under construction.
 #[derive(Clone, Default)]
 struct Building(Vec<(&'static str, Vec<u8>)>);
 
@@ -75,7 +76,7 @@ fn is_part(part: &[u8]) -> bool {
     json::member(part, "type").is_some_and(|kind| kind.starts_with(b"\""))
 }
 
-/// The text of a value that stands for one: a string's own, of anything else its JSON.
+/// The text of a value: that of a string, or the JSON of any other value.
 fn text(value: &[u8]) -> Vec<u8> {
     match value.first() {
         Some(b'"') => value.to_vec(),
@@ -83,7 +84,7 @@ fn text(value: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Calls and their results.
+/// Converts calls and their results.
 fn exchange(content: &[u8], place: &str) -> Option<Vec<Building>> {
     let both = json::elements(json::member(content, "tool_results")?, Dialect::Strict)?;
     let (mut calls, mut results) = (Vec::new(), Vec::new());
@@ -120,8 +121,8 @@ fn exchange(content: &[u8], place: &str) -> Option<Vec<Building>> {
     Some([vec![message], results].concat())
 }
 
-/// The element of a message, or of one that calls and those that answer; none of what has no place there. `exact` asks
-/// that a call's arguments are spelled as JSON spells them shortest.
+/// Encodes a message, or a message with calls and their results, as an element; `None` if the format cannot represent
+/// it. With `exact`, only arguments in compact JSON are encoded as objects.
 pub fn spelled(messages: &[Message<'_>], exact: bool) -> Option<Vec<u8>> {
     let (first, results) = messages.split_first()?;
     let mut element = ObjectBuilder::default();
@@ -162,7 +163,7 @@ pub fn spelled(messages: &[Message<'_>], exact: bool) -> Option<Vec<u8>> {
     Some(element.finish())
 }
 
-/// Arguments as the value that they are, and as a text where they are none.
+/// Arguments as an object if possible, else as a string.
 fn value(arguments: &str, exact: bool) -> Vec<u8> {
     let bytes = arguments.as_bytes();
     let whole = bytes.starts_with(b"{") && json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len());
@@ -173,13 +174,13 @@ fn value(arguments: &str, exact: bool) -> Vec<u8> {
     }
 }
 
-/// Whether arguments lose their spelling.
+/// Whether encoding changes the formatting of the arguments.
 pub fn is_respelled(arguments: &str) -> bool {
     let value = value(arguments, false);
     !value.starts_with(b"\"") && value != arguments.as_bytes()
 }
 
-/// The element that a record was read from, where all that it became is there as it was then.
+/// The original element of a record, if all of its records are unchanged.
 pub fn kept(messages: &[Message<'_>]) -> Option<Vec<u8>> {
     let raw = json::member(json::member(messages.first()?.metadata?, NAME)?, "raw")?;
     let then = records(raw, "")?;

@@ -1,16 +1,16 @@
-//! aichat: a session as YAML, what was compressed and what is live side by side. Read is the YAML that aichat's own
-//! writer makes: block lists and maps, texts on a line, quoted or as a `|` block. Anchors, tags, folded texts and lists in
-//! brackets are refused by their line, for what they mean is more than what they say.
+//! aichat: YAML sessions with compressed and live messages. Supports the YAML that aichat writes: block lists and maps,
+//! and strings on one line, quoted or as a `|` block. Anchors, tags, folded strings and lists in brackets are rejected
+//! with their line.
 //!
-//! | what | where it is kept |
+//! | data | stored in |
 //! |---|---|
-//! | the members beside the messages | `metadata.aichat` of the header |
-//! | what was compressed | messages that a `summary` covers, which is the first live one; with rules among them a `compact` event that has it, for no summary covers those |
-//! | a message that could not be made again of its records, as calls without ids | `metadata.aichat.raw` of the first |
-//! | an element that is no message, or cannot be read | a `foreign` event, the latter with its text |
+//! | the members next to the messages | `metadata.aichat` of the header |
+//! | compressed messages | messages covered by a `summary`, which is the first live one; with system messages among them, which a summary cannot cover, a `compact` event with a summary |
+//! | an element that its records do not restore, such as calls without ids | `metadata.aichat.raw` of the first |
+//! | an element that is not a message, or is damaged | a `foreign` event, the latter as text |
 //!
-//! A tool message is one of the assistant with its calls, and one for each result. With one live message only aichat
-//! sends the last question of the compressed ones once more; here the summary stands alone then.
+//! A tool element is an assistant message with its calls, and one message per result. If there is only one live
+//! message, aichat also sends the last compressed question; here, only the summary is visible.
 
 mod element;
 mod layout;
@@ -57,13 +57,13 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// What such a file looks like.
+/// The signature of a file.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "an aichat session",
     text: |text| {
         let messages = has_line(text, "messages:") || has_line(text, "compressed_messages:");
-        // A file without a model is one that another program made; its elements are aichat's all the same.
+        // Files of other programs may lack the model, but have aichat's elements.
         let said = || {
             text.split(|byte| *byte == b'\n')
                 .any(|line| line.trim_ascii().starts_with(b"- role: "))
@@ -73,9 +73,9 @@ pub(super) const SIGNATURE: Signature = Signature {
     ..Signature::BLANK
 };
 
-/// The word under which leftovers are kept.
+/// The name of the format's annotations.
 const NAME: &str = "aichat";
 
-/// The list of what was compressed, and that of what is live.
+/// The lists of compressed and of live messages.
 const COMPRESSED: &str = "compressed_messages";
 const LIVE: &str = "messages";

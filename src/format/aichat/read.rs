@@ -1,4 +1,4 @@
-//! A file as a session.
+//! Reads a file as a session.
 
 use super::layout::{self, Element, Section};
 use super::{COMPRESSED, LIVE, NAME, message, yaml};
@@ -27,16 +27,16 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     Ok(vec![session])
 }
 
-/// An element of a file, and the lines of the session that it became.
+/// An element of a file, and the session lines that it became.
 #[derive(Debug)]
 pub struct Read {
-    /// Its lines in the file.
+    /// Its byte range in the file.
     pub bytes: Range<usize>,
     /// Its lines in the session.
     pub lines: Range<usize>,
 }
 
-/// The session, and where its lines stand in the file.
+/// Reads the session, with the positions of its lines in the file.
 pub fn session(source: &Source<'_>, report: &mut Report) -> Result<(Session, Vec<Read>)> {
     let skipped = if source.bytes.starts_with(b"\xef\xbb\xbf") {
         3
@@ -86,7 +86,7 @@ pub fn session(source: &Source<'_>, report: &mut Report) -> Result<(Session, Vec
 
 struct Reading<'a> {
     bytes: &'a [u8],
-    /// Bytes ahead of them.
+    /// Number of bytes before the elements.
     skipped: usize,
     session: Session,
     derive: Derive,
@@ -104,7 +104,7 @@ impl Reading<'_> {
         }
     }
 
-    /// The value of some lines; what is wrong is told.
+    /// Parses a range of lines; reports damage.
     fn value(&mut self, bytes: &Range<usize>, place: Place) -> Option<Vec<u8>> {
         let lines = &self.bytes[bytes.clone()];
         let mut at = self.place(place);
@@ -166,7 +166,7 @@ impl Reading<'_> {
         }
         let mut metadata = ObjectBuilder::default();
         let own = own.finish();
-        // CLIENT:MODEL; other formats name the model alone.
+        // CLIENT:MODEL; other formats only have the model.
         let model = json::member(&own, "model").and_then(json::text);
         let model = model.as_deref().and_then(|model| model.split_once(':'));
         let model = model.map(|(_, model)| quoted(model));
@@ -184,7 +184,7 @@ impl Reading<'_> {
         let mut place = self.place(element.place);
         place.offset = place.offset.max(1);
         let value = self.value(&element.bytes, element.place);
-        // A list of one, for so an element stands in its list.
+        // A list with one element, because it starts with a dash.
         let value = value
             .as_deref()
             .and_then(|list| json::elements(list, json::Dialect::Strict));
@@ -220,7 +220,7 @@ impl Reading<'_> {
         });
     }
 
-    /// What stands for the messages that were compressed: the first live one where that is the system's.
+    /// Appends the event for compressed messages, whose summary is the first live message if that has the system role.
     fn compressed(
         &mut self,
         first: Option<&Element>,
@@ -244,7 +244,7 @@ impl Reading<'_> {
         });
         let name = format!("{}\n{}", ends[1], key::sha256(source.bytes));
         let covers = array(ends.map(quoted));
-        // A summary covers no rules, and what was compressed is out of view with those among it.
+        // A summary does not cover system messages, but all compressed messages must be hidden.
         let is_rule = |traits: Traits| matches!(traits.role, Role::System | Role::Developer);
         let rules = self.session.messages().any(|(_, traits)| is_rule(traits));
         let plain = text.is_some() && !rules;

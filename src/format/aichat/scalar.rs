@@ -1,28 +1,28 @@
-//! Texts, numbers and names of YAML.
+//! Parses scalars and member names of YAML.
 
 use crate::format::request::piece::quoted;
 use crate::model::json::{self, Dialect};
 
-/// What a value that begins on a line is.
+/// A value that starts on a line.
 pub enum Scalar {
     /// JSON.
     Value(Vec<u8>),
-    /// A text on the lines below.
+    /// A block of text on the following lines.
     Block(Header),
 }
 
-/// What is said of a text on lines of its own.
+/// The header of a block.
 #[derive(Clone, Copy)]
 pub struct Header {
-    /// How far it is indented beyond what it is the value of, where that is said.
+    /// Explicit indentation relative to the parent, if given.
     indent: Option<usize>,
-    /// What becomes of the newlines at its end: `-` drops them, `+` keeps them.
+    /// Handling of trailing newlines: `-` drops them, `+` keeps them.
     chomp: Option<u8>,
 }
 
 const MORE: &str = "unsupported YAML: anchor, tag, folded text or list in brackets";
 
-/// The name of a member and what stands behind its colon; none of any other line.
+/// The name of a member and the text after its colon; `None` for any other line.
 pub fn key(text: &str) -> Result<Option<(String, &str)>, &'static str> {
     let (name, rest) = match text.as_bytes()[0] {
         b'"' | b'\'' => {
@@ -49,7 +49,7 @@ pub fn key(text: &str) -> Result<Option<(String, &str)>, &'static str> {
     }
 }
 
-/// Reads a value.
+/// Parses a value.
 pub fn read(text: &str) -> Result<Scalar, &'static str> {
     let first = text.as_bytes()[0];
     let value = match first {
@@ -59,7 +59,7 @@ pub fn read(text: &str) -> Result<Scalar, &'static str> {
             ends(rest)?;
             quoted(&text)
         }
-        // Of what stands in brackets what is JSON as well is beyond doubt.
+        // In brackets, only JSON is unambiguous.
         b'[' | b'{' => {
             let end = json::value_end(text.as_bytes(), 0, Dialect::Strict).map_err(|_| MORE)?;
             ends(&text[end..])?;
@@ -72,7 +72,7 @@ pub fn read(text: &str) -> Result<Scalar, &'static str> {
     Ok(Scalar::Value(value))
 }
 
-/// Holds that nothing but a comment stands behind a value.
+/// Checks that only a comment follows a value.
 fn ends(rest: &str) -> Result<(), &'static str> {
     let inner = rest.trim();
     match inner.is_empty() || (inner.starts_with('#') && rest.starts_with(' ')) {
@@ -98,7 +98,7 @@ fn header(text: &str) -> Result<Header, &'static str> {
     Ok(header)
 }
 
-/// The text of these lines, and how many of them it has; `outer` is the indentation of what it is the value of.
+/// Reads a block of text; also returns its number of lines. `outer` is the indentation of the parent.
 pub fn block(lines: &[&str], header: Header, outer: usize) -> Result<(String, usize), (usize, &'static str)> {
     let spaces = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let says = |line: &&str| !line.trim_start_matches(' ').is_empty();
@@ -111,7 +111,7 @@ pub fn block(lines: &[&str], header: Header, outer: usize) -> Result<(String, us
     };
     let mut text = String::new();
     let (mut length, mut empty) = (0, 0);
-    // Less indented than what it belongs to it is none of it.
+    // A line that is not indented beyond the parent is not part of the block.
     if indent > outer {
         for (nth, line) in lines.iter().enumerate() {
             if spaces(line) >= indent {
@@ -136,7 +136,7 @@ pub fn block(lines: &[&str], header: Header, outer: usize) -> Result<(String, us
     match header.chomp {
         Some(b'-') => drop(text.pop()),
         Some(_) => {
-            // The last line has no newline behind it when the file ends there.
+            // At the end of the file, the last line may lack its newline.
             let open = length + empty == lines.len();
             text.extend(std::iter::repeat_n('\n', empty.saturating_sub(usize::from(open))));
         }
@@ -145,7 +145,7 @@ pub fn block(lines: &[&str], header: Header, outer: usize) -> Result<(String, us
     Ok((text, length))
 }
 
-/// A text in quotes, and what stands behind it.
+/// A quoted string, and the text after it.
 fn quotes(text: &str) -> Result<(String, &str), &'static str> {
     const OPEN: &str = "unterminated quoted string";
     let mut out = String::new();
@@ -177,7 +177,7 @@ fn quotes(text: &str) -> Result<(String, &str), &'static str> {
                     let digit = chars.next().and_then(|(_, digit)| digit.to_digit(16));
                     code = code * 16 + digit.ok_or("an escape requires hex digits")?;
                 }
-                // JSON's halves of one character, as other writers have them.
+                // A surrogate pair in two escapes, as in JSON.
                 let low = (0xd800..0xdc00)
                     .contains(&code)
                     .then(|| text.get(at + 6..at + 12))
@@ -195,7 +195,7 @@ fn quotes(text: &str) -> Result<(String, &str), &'static str> {
     Err(OPEN)
 }
 
-/// The character that an escape of one letter is. Source: YAML 1.2.2, 5.7.
+/// The character of a one-letter escape. Source: YAML 1.2.2, 5.7.
 fn escaped(mark: char) -> Option<char> {
     Some(match mark {
         '0' => '\0',
@@ -227,7 +227,7 @@ fn plain(text: &str) -> Result<Vec<u8>, &'static str> {
     Ok(resolved(text).map_or_else(|| quoted(text), |value| value.as_bytes().to_vec()))
 }
 
-/// What a text that is not quoted is beside a text. Source: YAML 1.2.2, 10.3.2, as far as JSON has it.
+/// The JSON value of an unquoted text that is not a string. Source: YAML 1.2.2, 10.3.2, as far as JSON has such values.
 pub fn resolved(text: &str) -> Option<&str> {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Some("null"),

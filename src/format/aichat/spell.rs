@@ -1,10 +1,10 @@
-//! JSON as the YAML that aichat writes.
+//! Encodes JSON as the YAML that aichat writes.
 
 use super::scalar;
 use super::yaml::DEEPEST;
 use crate::model::json::{self, Dialect};
 
-/// Lines of an element of a list whose dashes are indented so far.
+/// The lines of a list element with dashes at this indentation.
 pub fn element(value: &[u8], indent: usize) -> String {
     let mut out = " ".repeat(indent);
     out.push('-');
@@ -12,7 +12,7 @@ pub fn element(value: &[u8], indent: usize) -> String {
     out
 }
 
-/// Lines of a member at the left edge.
+/// The lines of a top-level member.
 pub fn member(name: &str, value: &[u8]) -> String {
     let mut out = String::new();
     named(name, value, 0, &mut out);
@@ -25,10 +25,10 @@ fn named(name: &str, value: &[u8], indent: usize, out: &mut String) {
     below(value, indent, false, out);
 }
 
-/// A value behind a dash or a colon in a column, up to the end of its last line.
+/// Appends a value after a dash or colon, through the end of its last line.
 fn below(value: &[u8], indent: usize, dash: bool, out: &mut String) {
     if indent > 2 * DEEPEST {
-        // No reader goes so far: the check of the whole file refuses it, before its indents are longer than the rest.
+        // Too deep for any reader; the final check rejects the file, and this limits its size.
         out.push_str(" null\n");
         return;
     }
@@ -59,7 +59,7 @@ fn below(value: &[u8], indent: usize, dash: bool, out: &mut String) {
                 return;
             }
             out.push('\n');
-            // In the column of the name, and further in behind a dash.
+            // In the column of the name, or indented after a dash.
             let column = if dash { indent + 2 } else { indent };
             for one in elements {
                 out.push_str(&element(one, column));
@@ -78,7 +78,7 @@ fn below(value: &[u8], indent: usize, dash: bool, out: &mut String) {
     }
 }
 
-/// A text; with `lines` it may take several.
+/// Appends a string; with `lines`, it may take several lines.
 fn text(text: &str, indent: usize, lines: bool, out: &mut String) {
     if is_plain(text) {
         out.push_str(text);
@@ -98,14 +98,14 @@ fn text(text: &str, indent: usize, lines: bool, out: &mut String) {
     }
 }
 
-/// Whether a reader of any version takes a text without quotes for that text.
+/// Whether YAML readers of all versions parse the unquoted text as this string.
 fn is_plain(text: &str) -> bool {
     let first = text
         .chars()
         .next()
         .is_some_and(|first| first.is_alphabetic() || matches!(first, '/' | '.' | '_'));
     let inner = |char: char| char.is_alphanumeric() || " _-./,;()+'=%&*!?$@".contains(char) || char == ':';
-    // What older versions take for truth or numbers is quoted as well.
+    // Also quote what older YAML versions parse as booleans or numbers.
     let words = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
     let lower = text.to_ascii_lowercase();
     first
@@ -122,10 +122,10 @@ fn is_plain(text: &str) -> bool {
         && ![".inf", ".nan"].contains(&lower.as_str())
 }
 
-/// Texts that are longer are quoted, so that no reader wraps them.
+/// Longer strings are quoted, so that no reader wraps them.
 const LONGEST: usize = 1024;
 
-/// Whether a text is on lines of its own what it is.
+/// Whether a string is preserved by a block.
 fn is_block(text: &str) -> bool {
     let body = text.strip_suffix('\n').unwrap_or(text);
     let odd = |char: char| char != '\n' && is_escaped(char);
@@ -138,7 +138,7 @@ fn is_block(text: &str) -> bool {
             .all(|line| line.is_empty() || !line.trim().is_empty())
 }
 
-/// Whether a character cannot stand in a text as it is. Source: YAML 1.2.2, 5.1; line breaks are those of 1.1 too.
+/// Whether a character must be escaped. Source: YAML 1.2.2, 5.1; line breaks are those of 1.1, too.
 fn is_escaped(char: char) -> bool {
     matches!(char, '\0'..='\u{8}' | '\u{a}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }

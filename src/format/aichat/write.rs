@@ -1,4 +1,4 @@
-//! A session as a file: elements that did not change as the lines that they were, others in the YAML that aichat writes.
+//! Writes a session as a file: unchanged elements keep their lines, others are encoded as aichat does.
 
 use super::element::element;
 use super::layout;
@@ -18,7 +18,7 @@ use crate::model::view::{Item, View};
 use std::collections::HashSet;
 use std::io::Write;
 
-/// What a message has beside its text.
+/// Message data other than text that elements cannot represent.
 const LOST: [Loss; 5] = [
     Loss::Id,
     Loss::Timestamp,
@@ -58,7 +58,7 @@ pub fn write(
         .as_deref()
         .and_then(|own| json::members(own, Dialect::Strict))
         .unwrap_or_default();
-    // The program takes CLIENT:MODEL only, and no other format names a client.
+    // aichat requires CLIENT:MODEL, and other formats have no client.
     let given = Workspace::of(session).model.filter(|model| model.contains(&b':'));
     let own = settings.iter().find(|(name, _)| name == "model");
     match given.as_deref().or(own.map(|(_, model)| *model)) {
@@ -83,10 +83,10 @@ pub fn write(
     written(out.write_all(text.as_bytes()))
 }
 
-/// What aichat writes behind the messages.
+/// The member that aichat writes after the messages.
 const BEHIND: &str = "data_urls";
 
-/// Writes a session back into the file that it came from.
+/// Writes a session back to its file.
 pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
     for returned in sessions {
         match returned.session.origin().filter(|_| !returned.changed) {
@@ -105,7 +105,7 @@ fn came_from_file(session: &Session) -> bool {
     format.and_then(json::text).is_some_and(|format| format == NAME)
 }
 
-/// The file that a session came from, its lists as they are now and everything else as it was.
+/// The session's file with its lists replaced and all other bytes unchanged.
 fn again(
     session: &Session,
     view: &View,
@@ -137,7 +137,7 @@ fn again(
         if name == LIVE && !has(COMPRESSED) {
             made.extend_from_slice(listed(COMPRESSED, &lists[0], 0).as_bytes());
         }
-        // The dashes stand where they stood.
+        // Keep the indentation of the dashes.
         let first = section.elements.first().map(|first| first.bytes.start);
         let indent = first.map_or(0, |first| {
             bytes[first..].iter().take_while(|byte| **byte == b' ').count()
@@ -161,8 +161,8 @@ fn again(
     Ok(made)
 }
 
-/// Adds the elements that are not messages, or are damaged, to their list, and those that were compressed without a
-/// summary: each after the element before it.
+/// Adds elements that are not messages, are damaged, or were compressed without a summary to their list, each after its
+/// predecessor.
 fn keep_others(
     (session, view): (&Session, &View),
     elements: &[Read],
@@ -203,11 +203,11 @@ fn keep_others(
     }
 }
 
-/// An element that is to stand in a list.
+/// An element of a list to write.
 enum Made {
-    /// As the lines that it was: its index, and its lines.
+    /// An original element: its index, and its lines.
     Lines(usize, Vec<u8>),
-    /// As this value.
+    /// A new value.
     Value(Vec<u8>),
 }
 
@@ -220,7 +220,7 @@ impl Made {
     }
 }
 
-/// The lines of a list; of what was compressed none where there is nothing.
+/// The lines of a list; none for an empty list of compressed messages.
 fn listed(name: &str, list: &[Made], indent: usize) -> String {
     if list.is_empty() {
         return match name {
@@ -238,7 +238,7 @@ fn listed(name: &str, list: &[Made], indent: usize) -> String {
     text
 }
 
-/// Holds that what is read again of the made elements is what they are.
+/// Checks that the new elements are read back unchanged.
 fn checked(text: &str, lists: &[Vec<Made>; 2]) -> Result<()> {
     let sections = layout::sections(text.as_bytes());
     for (name, list) in [(COMPRESSED, &lists[0]), (LIVE, &lists[1])] {
@@ -262,7 +262,7 @@ fn checked(text: &str, lists: &[Vec<Made>; 2]) -> Result<()> {
     Ok(())
 }
 
-/// What was compressed, and what is live.
+/// The compressed and the live elements.
 fn lists(
     session: &Session,
     view: &View,
@@ -286,7 +286,7 @@ fn lists(
         let live = writing.elements_of(session, view, &identity, shown, report);
         return [Vec::new(), live];
     };
-    // The rules that stand in view go into the summary, as aichat puts them there, and are kept with what it covers.
+    // Visible system messages are included in the summary, as aichat does, and kept among the messages that it covers.
     let own = match item {
         Item::Summary(line) => elements
             .iter()
@@ -322,7 +322,7 @@ fn lists(
     };
     let is_taken = |nth: usize| view.items[nth].line().is_none_or(|line| !taken.contains(&line));
     let live = writing.elements_of(session, view, &identity, is_taken, report);
-    // Everything else that was said.
+    // All other messages.
     let seen: HashSet<usize> = view
         .items
         .iter()
@@ -352,7 +352,7 @@ struct Writing<'w> {
 }
 
 impl Writing<'_> {
-    /// The elements that the items of a view are; `lines` says where each stood in the session that was read.
+    /// The elements for the items of a view; `lines` has the original line of each.
     fn elements_of(
         &self,
         session: &Session,
@@ -409,14 +409,14 @@ impl Writing<'_> {
     }
 }
 
-/// What the header of a session keeps of the file that it came from.
+/// The format's metadata in the header of a session.
 fn own(session: &Session) -> Option<Vec<u8>> {
     let header = session.header();
     let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
     json::member(metadata, NAME).map(<[u8]>::to_vec)
 }
 
-/// Whether a header says nothing that is lost: the file's name is its title.
+/// Whether a header has no data that would be lost: the title is the file name.
 fn is_carried(header: &[u8]) -> bool {
     let members = json::members(header, Dialect::Strict).unwrap_or_default();
     members.iter().all(|(name, value)| match name.as_ref() {

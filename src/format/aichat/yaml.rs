@@ -1,23 +1,22 @@
-//! Blocks of YAML as JSON: maps and lists by indentation, as aichat writes them, and nothing that needs a second look at
-//! what was read before.
+//! Parses YAML blocks as JSON: maps and lists by indentation, as aichat writes them, without anchors.
 
 use super::scalar::{self, Scalar};
 use crate::format::request::piece::{array, quoted};
 use crate::model::json::ObjectBuilder;
 
-/// Why it is not read, and on which of its lines, the first being 0.
+/// A syntax error, with its line relative to the parsed text, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The line.
     pub line: usize,
-    /// What is wrong there.
+    /// The problem.
     pub what: &'static str,
 }
 
-/// How deep blocks may stand in blocks: aichat's own reader goes as far.
+/// Maximum nesting depth of blocks, as in aichat's own reader.
 pub const DEEPEST: usize = 128;
 
-/// A line that says something.
+/// A line with content.
 struct Line<'a> {
     number: usize,
     indent: usize,
@@ -25,13 +24,13 @@ struct Line<'a> {
 }
 
 struct Block<'a> {
-    /// All lines without their endings.
+    /// All lines without endings.
     raw: Vec<&'a str>,
-    /// Those that say something. What stands behind a dash is moved into its column.
+    /// Lines with content. Text after a dash is treated as a line in its own column.
     lines: Vec<Line<'a>>,
 }
 
-/// The value that these lines are, as JSON on one line.
+/// Parses these lines to JSON on one line.
 pub fn value(text: &str) -> Result<Vec<u8>, Fault> {
     let raw: Vec<&str> = text
         .split('\n')
@@ -75,7 +74,7 @@ impl Line<'_> {
 }
 
 impl<'a> Block<'a> {
-    /// The value that begins at a line of this indentation.
+    /// The value that starts at a line with this indentation.
     fn node(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Vec<u8>, Fault> {
         let line = &self.lines[*at];
         if depth > DEEPEST {
@@ -128,7 +127,7 @@ impl<'a> Block<'a> {
         Ok(array(elements))
     }
 
-    /// What stands below a dash or a colon: null where nothing does.
+    /// The value below a dash or colon; null if there is none.
     fn below(&mut self, at: &mut usize, least: usize, depth: usize) -> Result<Vec<u8>, Fault> {
         match self.lines.get(*at).map(|line| line.indent) {
             Some(indent) if indent >= least => self.node(at, indent, depth + 1),
@@ -153,7 +152,7 @@ impl<'a> Block<'a> {
             }
             *at += 1;
             let value = if rest.is_empty() || rest.starts_with('#') {
-                // A list may stand in the column of its name.
+                // A list may have the same indentation as its name.
                 let list = self
                     .lines
                     .get(*at)
@@ -170,7 +169,7 @@ impl<'a> Block<'a> {
         Ok(built.finish())
     }
 
-    /// A value that begins on a line; `indent` is that of what it is the value of.
+    /// A value that starts on a line; `indent` is the indentation of its parent.
     fn scalar(&mut self, at: &mut usize, number: usize, text: &str, indent: usize) -> Result<Vec<u8>, Fault> {
         let fault = |what| Fault { line: number, what };
         let value = match scalar::read(text).map_err(fault)? {
@@ -196,5 +195,5 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Members of a map that are held against one another.
+/// Number of map members that are checked for duplicates.
 const SEEN: usize = 256;

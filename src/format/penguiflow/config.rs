@@ -1,4 +1,4 @@
-//! A memory's configuration as a document keeps it, in `config_snapshot`.
+//! The retention policy in a document's `config_snapshot`.
 
 use super::OWN;
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::model::memory::{Memory, Strategy};
 use crate::model::session::Session;
 use std::time::Duration;
 
-/// Where the members of a memory are in a snapshot, and what they are called there.
+/// Members of a policy, and their paths in a snapshot.
 const NAMES: [(&str, &[&str]); 8] = [
     ("strategy", &["strategy"]),
     ("keep_last", &["budget", "full_zone_turns"]),
@@ -19,7 +19,7 @@ const NAMES: [(&str, &[&str]); 8] = [
     ("retry_attempts", &["retry_attempts"]),
 ];
 
-/// What PenguiFlow has that is no member of a memory.
+/// PenguiFlow members that a policy does not have.
 const ISOLATION: &str = r#"{"tenant_key":"tenant_id","user_key":"user_id","session_key":"session_id","require_explicit_key":true}"#;
 
 fn at<'a>(snapshot: &'a [u8], path: &[&str]) -> Option<&'a [u8]> {
@@ -27,11 +27,11 @@ fn at<'a>(snapshot: &'a [u8], path: &[&str]) -> Option<&'a [u8]> {
         .try_fold(snapshot, |object, name| json::member(object, name))
 }
 
-/// The memory that a snapshot describes; what it does not say is PenguiFlow's default.
+/// The policy of a snapshot; missing members have PenguiFlow's defaults.
 ///
 /// # Errors
 ///
-/// The snapshot says what PenguiFlow would refuse.
+/// The snapshot is one that PenguiFlow would reject.
 pub fn memory(snapshot: &[u8]) -> Result<Memory> {
     let mut memory = Memory {
         strategy: Strategy::None,
@@ -47,7 +47,7 @@ pub fn memory(snapshot: &[u8]) -> Result<Memory> {
     Ok(memory)
 }
 
-/// A snapshot that describes this memory; what else stood in the one before stays.
+/// A snapshot for this policy; other members of the previous snapshot are kept.
 pub fn snapshot(memory: &Memory, before: Option<&[u8]>) -> Vec<u8> {
     let text = |text: &str| format!("\"{text}\"").into_bytes();
     let mut budget = ObjectBuilder::default();
@@ -70,7 +70,7 @@ pub fn snapshot(memory: &Memory, before: Option<&[u8]>) -> Vec<u8> {
     built.finish()
 }
 
-/// The memory of `metadata.penguiflow` in a header, and what of it no snapshot has: both waits.
+/// The policy in `metadata.penguiflow` of a header, including the two delays that snapshots lack.
 pub fn noted_memory(noted: &[u8]) -> Option<Result<Memory>> {
     let snapshot = json::member(noted, "config_snapshot").filter(|raw| raw.first() == Some(&b'{'))?;
     Some(memory(snapshot).map(|memory| {
@@ -88,7 +88,7 @@ pub fn noted_memory(noted: &[u8]) -> Option<Result<Memory>> {
     }))
 }
 
-/// The waits of a memory that are not PenguiFlow's own, which no snapshot has.
+/// The delays of a policy that differ from PenguiFlow's, which snapshots cannot represent.
 pub(super) fn waits(memory: &Memory) -> [(&'static str, Option<Vec<u8>>); 2] {
     let default = Memory::default();
     let wait = |own: Duration, default: Duration| {
@@ -100,7 +100,7 @@ pub(super) fn waits(memory: &Memory) -> [(&'static str, Option<Vec<u8>>); 2] {
     ]
 }
 
-/// The header's metadata of a session that came from a document, with another memory; none when it did not come from one.
+/// The header metadata of a session that was read from a document, with another policy; `None` for other sessions.
 pub fn with_memory(session: &Session, memory: &Memory) -> Option<Vec<u8>> {
     let header = session.header();
     let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;

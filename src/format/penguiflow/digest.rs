@@ -1,4 +1,4 @@
-//! What PenguiFlow notes of a run's tools: their names in order, and the beginning of what each of them gave.
+//! PenguiFlow's digest of tool calls: tool names in order, and the start of each result.
 
 use super::python;
 use crate::model::json::{self, Dialect, Elements, ObjectBuilder, push_text};
@@ -6,18 +6,18 @@ use crate::model::message::{Message, Role};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Longest observation of one call, in code points.
+/// Maximum length of an observation, in code points.
 const LONGEST: usize = 400;
 
-/// What a tool gave.
+/// The result of a tool.
 pub struct Observation<'a> {
     /// The tool.
     pub tool: Cow<'a, str>,
-    /// What it gave, as JSON.
+    /// The result as JSON.
     pub value: Cow<'a, [u8]>,
 }
 
-/// The digest of a run: none when no call succeeded.
+/// The digest of a run; `None` if no call succeeded.
 pub fn digest(observations: &[Observation<'_>], thought: Option<&str>) -> Option<Vec<u8>> {
     if observations.is_empty() {
         return None;
@@ -48,7 +48,7 @@ pub fn digest(observations: &[Observation<'_>], thought: Option<&str>) -> Option
     Some(built.finish())
 }
 
-/// The members of a digest, and what PenguiFlow takes for one that is missing.
+/// The members of a digest, and PenguiFlow's defaults.
 const MEMBERS: [(&str, &[u8]); 4] = [
     ("tools_invoked", b"[]"),
     ("observations_summary", b"\"\""),
@@ -56,7 +56,7 @@ const MEMBERS: [(&str, &[u8]); 4] = [
     ("artifacts_refs", b"[]"),
 ];
 
-/// A digest with all its members, in PenguiFlow's order, and then those that it does not know.
+/// A digest with all members in PenguiFlow's order, followed by unknown ones.
 pub(super) fn filled(raw: &[u8]) -> Vec<u8> {
     let members = json::members(raw, Dialect::Python).unwrap_or_default();
     let mut built = ObjectBuilder::default();
@@ -74,7 +74,7 @@ pub(super) fn filled(raw: &[u8]) -> Vec<u8> {
     built.finish()
 }
 
-/// The members of a digest that should be texts, and are not.
+/// Members of a digest that should be strings but are not.
 pub(super) fn untexted(raw: &[u8]) -> impl Iterator<Item = &'static str> {
     let is_text = |name| {
         let value = json::member(raw, name).filter(|value| *value != b"null");
@@ -111,7 +111,7 @@ pub(super) fn of(messages: &[Message<'_>]) -> Option<Vec<u8>> {
     digest(&observations, thought.as_deref())
 }
 
-/// Whether a result is an object or an array, which it then is for PenguiFlow too.
+/// Whether a result is an object or array, which PenguiFlow then stores as such.
 fn is_json(text: &[u8]) -> bool {
     match text.first() {
         Some(b'{') => python::is_object(text),
@@ -120,7 +120,7 @@ fn is_json(text: &[u8]) -> bool {
     }
 }
 
-/// The text of a message's thinking.
+/// The text of a message's reasoning.
 fn thought(message: &Message<'_>) -> Option<String> {
     let mut parts = Elements::new(message.reasoning?, Dialect::Strict).ok()?;
     let mut texts = Vec::new();
@@ -131,7 +131,7 @@ fn thought(message: &Message<'_>) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The answer of a run: the text `raw_answer`, or else the whole of what the run gave, as JSON where it is no text.
+/// The answer of a run: `raw_answer`, or else the complete payload, as JSON unless it is a string.
 pub fn answer_of(payload: &[u8]) -> String {
     let value = match json::member(payload, "raw_answer").and_then(json::text) {
         Some(text) => return text.into_owned(),

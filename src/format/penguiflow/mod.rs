@@ -1,26 +1,26 @@
-//! PenguiFlow's short-term memory: one JSON object, the turns in three zones, a summary, and its configuration.
+//! PenguiFlow's short-term memory: a JSON object with turns in three zones, a summary, and the configuration.
 //!
-//! A document becomes a header, a `summary` event where it has a summary, and a user's and an assistant's message for
-//! each turn, oldest first. What the record stream has no member for goes to `metadata.penguiflow`:
+//! A document becomes a header, a `summary` event if it has a summary, and a user and an assistant message per turn,
+//! oldest first. Data without a native member is stored in `metadata.penguiflow`:
 //!
-//! | of the header | holds |
+//! | of the header | contents |
 //! |---|---|
 //! | `health`, `config_snapshot` | as in the document |
-//! | `attempt` | the id of the `attempt` event that stands for a health other than healthy |
-//! | `summary` | as in the document, when it is no text |
-//! | `members` | members that PenguiFlow does not know |
-//! | `convo` | waits, which PenguiFlow itself forgets |
-//! | `newline` | false, when none ended the document |
+//! | `attempt` | the id of the `attempt` event for a health other than healthy |
+//! | `summary` | as in the document, if it is not a string |
+//! | `members` | members unknown to PenguiFlow |
+//! | `convo` | delays that PenguiFlow does not store |
+//! | `newline` | false if the document had no final newline |
 //!
-//! | of a turn's assistant message | holds |
+//! | of a turn's assistant message | contents |
 //! |---|---|
 //! | `zone` | `backlog`, `pending` or `turns` |
-//! | `ts`, `trajectory_digest`, `artifacts_shown`, `artifacts_hidden_refs` | as in the document; what is empty is left out |
-//! | `members` | members that PenguiFlow does not know |
-//! | `raw` | the turn as it was spelled, when that cannot be made again; it counts while both texts are the same |
+//! | `ts`, `trajectory_digest`, `artifacts_shown`, `artifacts_hidden_refs` | as in the document; empty ones are omitted |
+//! | `members` | members unknown to PenguiFlow |
+//! | `raw` | the original turn, if it cannot be restored; used as long as both texts are unchanged |
 //!
-//! A turn that waits for its answer and the attempt that failed last stand in the document's member `convo`, which
-//! PenguiFlow drops without harm.
+//! An unanswered turn and the last failed attempt are stored in the document's member `convo`, which PenguiFlow
+//! ignores.
 
 mod config;
 mod digest;
@@ -51,7 +51,7 @@ use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
 use std::io::Write;
 
-/// The document's member for what PenguiFlow knows nothing of, and drops without harm.
+/// The document member for data that PenguiFlow does not have and ignores.
 const OWN: &str = "convo";
 
 /// PenguiFlow's memories, as a format.
@@ -81,7 +81,7 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// What PenguiFlow shows a model, as a format.
+/// The memory as PenguiFlow shows it to a model.
 pub const CONTEXT: Form = Form {
     name: "penguiflow-context",
     about: "PenguiFlow model input (write-only)",
@@ -114,7 +114,7 @@ pub fn write(
     written(out.write_all(&state.document()))
 }
 
-/// Writes what PenguiFlow would show a model of the session.
+/// Writes the session's memory as PenguiFlow would show it to a model.
 pub fn write_context(
     session: &Session,
     view: &View,
@@ -126,31 +126,31 @@ pub fn write_context(
         report.lose_lines(session);
     }
     let state = State::of(session, view)?;
-    // An open question is what the call is about, and no memory.
+    // An unanswered question is part of the request, not of the memory.
     report.lose(Loss::Message, state.homeless.len() as u64);
     let mut context = state.context();
     context.push(b'\n');
     written(out.write_all(&context))
 }
 
-/// Whether a session came from a document of PenguiFlow's.
+/// Whether a session was read from a PenguiFlow document.
 pub fn is_own(session: &Session) -> bool {
     let header = session.header();
     let metadata = header.iter().find(|(name, _)| name == "metadata");
     metadata.is_some_and(|(_, metadata)| json::member(metadata, "penguiflow").is_some())
 }
 
-/// What a turn's message tells of its tools, as an object; none when it came from nowhere else.
+/// The digest of tool calls in a turn's message; `None` if the message was not read from a document.
 pub fn digest_of<'a>(message: &Message<'a>) -> Option<&'a [u8]> {
     json::member(turn::noted(message)?, "trajectory_digest").filter(|raw| *raw != b"null")
 }
 
-/// Messages of turns that the strategy drops.
+/// Number of messages in turns that the strategy drops.
 fn messages(state: &State) -> usize {
     state.dropped.iter().map(|placed| placed.items.len()).sum()
 }
 
-/// Counts what a document has no place for.
+/// Counts the losses of a document.
 fn lose(session: &Session, state: &State, view: &View, report: &mut Report) {
     let summaries = view
         .items
@@ -161,7 +161,7 @@ fn lose(session: &Session, state: &State, view: &View, report: &mut Report) {
         let lines = (0..session.len()).filter(|at| session.class(*at) == class);
         lines.count()
     };
-    // The newest attempt is the health, and the summary in view the summary.
+    // The latest attempt is represented by the health, and the visible summary by the summary.
     let kept = summaries + usize::from(Health::of(session).line.is_some());
     report.lose(Loss::Event, count(Class::Event).saturating_sub(kept) as u64);
     report.lose(Loss::Unreadable, count(Class::Unreadable) as u64);
@@ -170,7 +170,7 @@ fn lose(session: &Session, state: &State, view: &View, report: &mut Report) {
     }
 }
 
-/// Counts what a turn has no place for, of the messages of turns that no memory has held.
+/// Counts the losses of turns that were not read from a document.
 fn lose_of_turns(session: &Session, view: &View, state: &State, purpose: Purpose, report: &mut Report) {
     for placed in state.turns.iter().filter(|placed| placed.turn.zone.is_none()) {
         let of_turn: Vec<Message<'_>> = placed
@@ -184,7 +184,7 @@ fn lose_of_turns(session: &Session, view: &View, state: &State, purpose: Purpose
                 lose_of_message(&message, item.body(session), purpose, report);
             }
         }
-        // Only the last thought and the last text of the answers come along.
+        // Only the last reasoning and the last text of the answers are kept.
         let answers = of_turn.iter().filter(|message| message.role() == Role::Assistant);
         let texts = answers
             .clone()
@@ -195,7 +195,7 @@ fn lose_of_turns(session: &Session, view: &View, state: &State, purpose: Purpose
     }
 }
 
-/// Counts the parts of thoughts that do not come along: the texts of the last one do, in the digest where there is one.
+/// Counts lost reasoning parts: all but the texts of the last message, which the digest contains, if there is one.
 fn lose_thoughts<'m>(answers: impl Iterator<Item = &'m Message<'m>>, has_digest: bool, report: &mut Report) {
     let has = |part: &&&[u8], names: &[&str]| names.iter().any(|name| json::member(part, name).is_some());
     let (mut parts, mut kept, mut signed) = (0, 0, 0);
@@ -213,7 +213,7 @@ fn lose_thoughts<'m>(answers: impl Iterator<Item = &'m Message<'m>>, has_digest:
     report.lose(Loss::Signature, signed as u64);
 }
 
-/// What happened and no question follows is in the document, where PenguiFlow does not look for it.
+/// Reports trailing context messages, which are stored where PenguiFlow does not look for them.
 fn tell_waiting(session: &Session, view: &View, state: &State, report: &mut Report) {
     let messages = state
         .open
@@ -226,7 +226,8 @@ fn tell_waiting(session: &Session, view: &View, state: &State, report: &mut Repo
     }
 }
 
-/// Ids, times and categories of what is added to a document came on the way, and are no loss; calls are in the digest.
+/// Counts the losses of a message. On return to a document, ids, times and categories are not losses, because they were
+/// added by the conversion; calls are in the digest.
 fn lose_of_message(message: &Message<'_>, body: &[u8], purpose: Purpose, report: &mut Report) {
     let own = |is: bool| u64::from(is);
     let metadata = message

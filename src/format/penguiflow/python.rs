@@ -1,8 +1,8 @@
-//! JSON as Python's `json.dumps(..., ensure_ascii=False)` spells it.
+//! JSON in the encoding of Python's `json.dumps(..., ensure_ascii=False)`.
 
 use crate::model::json::{self, Dialect, Elements, Members, push_text};
 
-/// Whether Python takes a value for nothing: `null`, `false`, 0, and what is empty.
+/// Whether Python treats a value as false: `null`, `false`, 0, and empty values.
 pub fn is_false(raw: &[u8]) -> bool {
     match raw.first() {
         Some(b'"') => raw == b"\"\"",
@@ -15,7 +15,7 @@ pub fn is_false(raw: &[u8]) -> bool {
 /// Deeper values keep the order of their members.
 const DEEPEST: usize = 128;
 
-/// A double as Python's `repr`: the shortest text that reads back to it, and that shows that it is one.
+/// A float in the form of Python's `repr`: the shortest text that parses to it, always recognizable as a float.
 pub fn float_text(value: f64) -> String {
     let scientific = format!("{value:e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
@@ -31,14 +31,14 @@ pub fn float_text(value: f64) -> String {
     }
 }
 
-/// A value in Python's spelling: members in their order.
+/// Encodes a value like Python, keeping the order of members.
 pub(super) fn spelled(value: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(value.len() + value.len() / 8);
     push(&mut out, value);
     out
 }
 
-/// Appends a value in Python's spelling. What is nested is never gone into: tokens are enough.
+/// Appends a value in Python's encoding, token by token, without recursion.
 pub(super) fn push(out: &mut Vec<u8>, value: &[u8]) {
     let mut at = 0;
     while at < value.len() {
@@ -65,7 +65,7 @@ pub(super) fn push(out: &mut Vec<u8>, value: &[u8]) {
     }
 }
 
-/// Appends a value in Python's spelling with `sort_keys`; of members of one name the last counts, as there.
+/// Appends a value in Python's encoding with `sort_keys`; the last member of a name is effective, as in Python.
 pub(super) fn push_sorted(out: &mut Vec<u8>, value: &[u8]) {
     sorted(out, value, 0);
 }
@@ -115,7 +115,7 @@ fn push_scalar(out: &mut Vec<u8>, scalar: &[u8]) {
     }
 }
 
-/// A number that is spelled anew; none for one that keeps its spelling.
+/// The new encoding of a number; `None` if it is unchanged.
 fn number(scalar: &[u8]) -> Option<String> {
     if scalar == b"-0" {
         return Some("0".to_string());
@@ -124,11 +124,11 @@ fn number(scalar: &[u8]) -> Option<String> {
         return None;
     }
     let value: f64 = std::str::from_utf8(scalar).ok()?.parse().ok()?;
-    // Out of range it would be no JSON any more.
+    // Out of range, the result would not be JSON.
     value.is_finite().then(|| float_text(value))
 }
 
-/// Appends a string, given without its quotes. Half a surrogate pair stays an escape, for it is no text.
+/// Appends a string, given without its quotes. A lone surrogate remains an escape.
 fn push_string(out: &mut Vec<u8>, inner: &[u8]) {
     if !inner.contains(&b'\\') {
         out.push(b'"');
@@ -168,7 +168,7 @@ fn push_string(out: &mut Vec<u8>, inner: &[u8]) {
     out.push(b'"');
 }
 
-/// Whether the bytes are one object of the Python dialect, nothing behind it.
+/// Whether the bytes are exactly one object in the Python dialect.
 pub(super) fn is_object(value: &[u8]) -> bool {
     let Ok(mut members) = Members::new(value, Dialect::Python) else {
         return false;
@@ -182,7 +182,7 @@ pub(super) fn is_object(value: &[u8]) -> bool {
     }
 }
 
-/// Whether the bytes are one array of the Python dialect, nothing behind it.
+/// Whether the bytes are exactly one array in the Python dialect.
 pub(super) fn is_array(value: &[u8]) -> bool {
     let Ok(mut elements) = Elements::new(value, Dialect::Python) else {
         return false;

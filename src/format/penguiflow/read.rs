@@ -1,4 +1,4 @@
-//! A document of PenguiFlow's as a session.
+//! Reads a PenguiFlow document as a session.
 
 use super::super::native::{self, HeaderBuilder};
 use super::super::{Format, Source};
@@ -16,16 +16,16 @@ use std::borrow::Cow;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Who wrote what stands in a document.
+/// The author of summaries and attempts in a document.
 pub(super) const BY: &str = "penguiflow";
 
-/// The time of what has none.
+/// The time of events without one.
 const NO_TIME: &str = "1970-01-01T00:00:00Z";
 
-/// The id of an attempt of which a document tells no more than that there was one.
+/// The id of an attempt of which a document has no details.
 pub(super) const BASE_ATTEMPT: &str = "evt_penguiflow";
 
-/// A member: its value and where in the document that begins.
+/// A member: its value and its offset in the document.
 #[derive(Clone, Copy)]
 struct Value<'a> {
     raw: &'a [u8],
@@ -40,9 +40,9 @@ fn refused(what: impl Into<String>) -> Error {
 ///
 /// # Errors
 ///
-/// What PenguiFlow itself would refuse, with the path of the member; nothing is read then.
+/// For documents that PenguiFlow would reject, with the path of the member.
 pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
-    // Nothing at all is a memory that is about to begin.
+    // An empty input is a new, empty memory.
     let source = match source.bytes.trim_ascii() {
         b"" => &Source {
             bytes: &begun(),
@@ -108,7 +108,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
         }
         .ok_or_else(|| refused(format!("{} is not a list", zone.name())).at("", place(list.at)))?;
         let mut nth = 0;
-        // Lines are counted once, not once a turn.
+        // Count lines once, not once per turn.
         let mut counted = (0, place(list.at).line);
         while let Ok(Some((offset, raw))) = elements.next() {
             counted.1 += list.raw[counted.0..offset]
@@ -153,7 +153,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     Ok(vec![session])
 }
 
-/// An empty memory, which keeps what is said.
+/// An empty memory with the default policy.
 fn begun() -> Vec<u8> {
     let snapshot = config::snapshot(&Memory::default(), None);
     let mut document = ObjectBuilder::default();
@@ -170,7 +170,7 @@ fn begun() -> Vec<u8> {
 /// The members of a document by name.
 type Parts<'a> = Vec<(Cow<'a, str>, Value<'a>)>;
 
-/// The members of the document; of one name the last, at the first one's place.
+/// The members of the document; for a repeated name, the last value at the position of the first.
 fn members(bytes: &[u8]) -> std::result::Result<Parts<'_>, Fault> {
     let mut scan = Members::new(bytes, Dialect::Python)?;
     let mut all = Parts::new();
@@ -188,7 +188,7 @@ fn members(bytes: &[u8]) -> std::result::Result<Parts<'_>, Fault> {
     Ok(all)
 }
 
-/// Whether this is the number 1, however it is spelled.
+/// Whether this is the number 1 in any notation.
 fn is_one(raw: &[u8]) -> bool {
     let number = matches!(raw.first(), Some(b'-' | b'0'..=b'9'));
     number && std::str::from_utf8(raw).is_ok_and(|text| text.parse() == Ok(1.0))
@@ -198,7 +198,7 @@ fn excerpt(raw: &[u8]) -> String {
     String::from_utf8_lossy(raw).chars().take(40).collect()
 }
 
-/// The header line: what of the document is neither turn nor summary.
+/// The header, with all data of the document other than turns and summary.
 fn header(source: &Source<'_>, members: &Parts<'_>, state: State, attempt: Option<&[u8]>) -> Vec<u8> {
     const KNOWN: [&str; 8] = [
         "version",
@@ -220,7 +220,7 @@ fn header(source: &Source<'_>, members: &Parts<'_>, state: State, attempt: Optio
         let raw = json::compact(value.raw).0;
         match name.as_ref() {
             "config_snapshot" => drop(own.raw("config_snapshot", raw)),
-            // What is said and not answered yet becomes messages.
+            // An unanswered turn becomes messages.
             OWN if raw.first() == Some(&b'{') => {
                 let rest = json::with_members(&raw, &[("open", None), ("attempt", None)]).unwrap_or(raw);
                 if rest != b"{}" {
@@ -228,7 +228,7 @@ fn header(source: &Source<'_>, members: &Parts<'_>, state: State, attempt: Optio
                 }
             }
             name if !KNOWN.contains(&name) || name == OWN => drop(others.raw(name, raw)),
-            // Text that is none is kept for as long as nobody says another.
+            // A value that is not a string is kept until there is another summary.
             "summary" if !matches!(raw.first(), Some(b'"' | b'n')) => drop(own.raw("summary", raw)),
             _ => {}
         }
@@ -255,7 +255,7 @@ fn header(source: &Source<'_>, members: &Parts<'_>, state: State, attempt: Optio
     built.finish(&id)
 }
 
-/// The attempt that failed last, as far as it is known: PenguiFlow itself forgets how many there were, and when.
+/// The last failed attempt, as far as known: PenguiFlow stores neither the number of attempts nor their times.
 fn attempt(state: State, own: Option<Value<'_>>, snapshot: Option<Value<'_>>, at: &str) -> Option<Vec<u8>> {
     if state == State::Healthy {
         return None;
@@ -282,7 +282,7 @@ fn attempt(state: State, own: Option<Value<'_>>, snapshot: Option<Value<'_>>, at
     Some(health.event(BASE_ATTEMPT, at, BY))
 }
 
-/// The summary as an event that stands where its line stands; none when it is empty.
+/// The summary as an event; `None` if it is empty.
 fn summary(value: Value<'_>, at: &str, place: Place, report: &mut Report) -> Option<Vec<u8>> {
     let content = match value.raw.first() {
         Some(b'"') if value.raw.len() > 2 => value.raw.to_vec(),
@@ -297,7 +297,7 @@ fn summary(value: Value<'_>, at: &str, place: Place, report: &mut Report) -> Opt
     Some(summary_line(&content, at))
 }
 
-/// The line of a summary, given as a JSON string, whatever it covered is not in the document.
+/// A `summary` event for this JSON string, without the covered range, which the document does not have.
 fn summary_line(content: &[u8], at: &str) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event

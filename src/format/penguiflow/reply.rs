@@ -1,12 +1,12 @@
-//! What a summariser answers, and how PenguiFlow keeps it: between tags of its own.
+//! Parses a summarizer's reply, and wraps a summary in PenguiFlow's tags.
 
 use crate::model::json;
 
 const OPEN: &str = "<session_summary>";
 const CLOSE: &str = "</session_summary>";
 
-/// The summary between its tags. A text that has the opening one stays as it is, but for a closing one that is
-/// missing; an empty one becomes the empty pair.
+/// The summary between its tags. A text with the opening tag is unchanged, except that a missing closing tag is added;
+/// an empty text becomes an empty pair of tags.
 pub fn wrapped(text: &str) -> String {
     let text = text.trim();
     match text.find(OPEN) {
@@ -17,16 +17,16 @@ pub fn wrapped(text: &str) -> String {
     }
 }
 
-/// Whether a summary says nothing, with or without tags.
+/// Whether a summary is blank, with or without tags.
 pub fn is_blank(summary: &str) -> bool {
     summary.replace(OPEN, "").replace(CLOSE, "").trim().is_empty()
 }
 
-/// The summary in a model's reply: an object with a text `summary`, in a fenced block or bare.
+/// The summary in a model's reply: an object with a string `summary`, in a fenced block or bare.
 ///
 /// # Errors
 ///
-/// Why the reply is none.
+/// The reason why the reply is invalid.
 pub fn read(reply: &str) -> Result<String, &'static str> {
     let reply = unfenced(reply.trim());
     let Some(summary) = json::member(reply.as_bytes(), "summary") else {
@@ -39,7 +39,7 @@ pub fn read(reply: &str) -> Result<String, &'static str> {
     }
 }
 
-/// What is between the fences of a Markdown block, or the text when it is none.
+/// The content of a fenced Markdown block, or the text if it is not one.
 fn unfenced(text: &str) -> &str {
     let inside = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
     match inside.and_then(|inside| inside.split_once('\n')) {

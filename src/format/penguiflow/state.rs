@@ -1,4 +1,4 @@
-//! What PenguiFlow would have in memory of a session: its turns by what becomes of them, the summary, the health.
+//! Computes the PenguiFlow memory of a session: turns by zone, summary and health.
 
 use super::config;
 use super::read::{BASE_ATTEMPT, BY};
@@ -14,10 +14,10 @@ use crate::model::message::{Category, Message, Role};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
-/// A turn, and which of the view's items it is.
+/// A turn with its view items.
 #[derive(Clone, Debug)]
 pub struct Placed {
-    /// Where in the memory.
+    /// The zone in the memory.
     pub zone: Zone,
     /// The turn.
     pub turn: Turn,
@@ -25,37 +25,37 @@ pub struct Placed {
     pub items: Vec<usize>,
 }
 
-/// A session as PenguiFlow's memory.
+/// The PenguiFlow memory of a session.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// Its configuration.
+    /// Its retention policy.
     pub memory: Memory,
-    /// How its summaries fare.
+    /// Its summarizer status.
     pub health: health::State,
     /// The summary, as a JSON string.
     pub summary: Vec<u8>,
-    /// The turns, oldest first, backlog and pending ahead of those that stay whole.
+    /// The turns, oldest first: backlog and pending before those kept in full.
     pub turns: Vec<Placed>,
-    /// Items of a turn that nobody has answered yet.
+    /// Items of an unanswered turn.
     pub open: Vec<usize>,
-    /// Turns for which the strategy has no place.
+    /// Turns that the strategy drops.
     pub dropped: Vec<Placed>,
-    /// Items for which PenguiFlow has no place.
+    /// Items that PenguiFlow cannot represent.
     pub homeless: Vec<usize>,
-    /// The messages of the open turn.
+    /// The messages of the unanswered turn.
     pub(super) open_messages: Vec<Vec<u8>>,
     pub(super) snapshot: Option<Vec<u8>>,
     noted: Option<Vec<u8>>,
-    /// The attempt that failed last, when this program knows of it.
+    /// The last failed attempt, if this program recorded one.
     pub(super) attempt: Option<Vec<u8>>,
 }
 
 impl State {
-    /// Looks at a session.
+    /// Computes the memory of a session.
     ///
     /// # Errors
     ///
-    /// Its configuration is none that PenguiFlow takes.
+    /// PenguiFlow would reject the retention policy.
     pub fn of(session: &Session, view: &View) -> Result<State> {
         let header = session.header();
         let member = |name: &str| header::member(&header, name);
@@ -78,7 +78,7 @@ impl State {
         };
         let health = match (&attempt, before) {
             (Some(attempt), Some(before)) if is_base(attempt) => before,
-            // What failed since was an attempt of this program's.
+            // A later failure was an attempt by this program.
             (Some(_), _) => without_clock(&attempts),
             (None, Some(before)) if summary.is_own || summary.raw == EMPTY => before,
             (None, _) => health::State::Healthy,
@@ -106,8 +106,7 @@ impl State {
         Ok(state)
     }
 
-    /// Puts the exchanges into their zones: each where it was, and the newest turns, which no memory has held, where
-    /// the strategy has them.
+    /// Assigns exchanges to zones: each to its original zone, and new turns to the zone that the strategy requires.
     fn place(&mut self, session: &Session, view: &View) {
         let mut new = 0;
         for items in self.exchanges(session, view) {
@@ -129,12 +128,12 @@ impl State {
         if new > 0 {
             self.evict();
         }
-        // An open turn is the newest; zones are in the order of age whatever the lines said.
+        // The zones are in chronological order, whatever the order of lines.
         self.turns.sort_by_key(|placed| placed.zone);
     }
 
-    /// The items of each exchange. Behind a turn that a memory has held another begins, and what happened after an answer
-    /// belongs to the next question.
+    /// The items of each exchange. A turn read from a memory ends its exchange, and context messages after an answer
+    /// belong to the next question.
     fn exchanges(&mut self, session: &Session, view: &View) -> Vec<Vec<usize>> {
         let cuts = Cuts::of(session, view);
         let mut exchanges: Vec<Vec<usize>> = Vec::new();
@@ -163,7 +162,7 @@ impl State {
         exchanges
     }
 
-    /// Moves the oldest turns beyond those that stay whole to where the strategy has them.
+    /// Moves the oldest turns beyond the limit to the zone that the strategy requires.
     fn evict(&mut self) {
         let whole = self
             .turns
@@ -194,7 +193,8 @@ impl State {
         }
     }
 
-    /// What waits does so until the memory recovers, once it goes without summaries, and for the next summary before.
+    /// Moves waiting turns to the zone for the health: the backlog while degraded, pending for the next summary
+    /// otherwise.
     fn move_with_health(&mut self) {
         let (from, to) = match self.health {
             health::State::Degraded => (Zone::Pending, Zone::Backlog),
@@ -212,22 +212,22 @@ impl State {
         turns.map(|placed| &placed.turn)
     }
 
-    /// Whether a model is shown the summary, and what waits for one.
+    /// Whether a model receives the summary and the turns waiting for one.
     pub fn shows_summary(&self) -> bool {
         self.memory.strategy == Strategy::RollingSummary && self.health != health::State::Degraded
     }
 
-    /// Whether it came from a document of PenguiFlow's.
+    /// Whether the session was read from a PenguiFlow document.
     pub fn is_own(&self) -> bool {
         self.noted.is_some()
     }
 
-    /// What the header notes of a document.
+    /// A member of the header's `metadata.penguiflow`.
     pub(super) fn noted(&self, name: &str) -> Option<&[u8]> {
         json::member(self.noted.as_deref()?, name)
     }
 
-    /// The summary as a document has it: what is no text there stays what it was.
+    /// The summary in a document; a value that is not a string is unchanged.
     pub(super) fn kept_summary(&self) -> &[u8] {
         let kept = self
             .noted("summary")
@@ -236,7 +236,7 @@ impl State {
     }
 }
 
-/// The state as far as no clock is needed for it.
+/// The state without considering the current time.
 fn without_clock(health: &Health) -> health::State {
     match (health.failures, health.degraded) {
         (0, _) => health::State::Healthy,
@@ -251,7 +251,7 @@ fn is_made_up(attempt: &[u8]) -> bool {
 
 const EMPTY: &[u8] = b"\"\"";
 
-/// The summary in view: PenguiFlow's own as it is, another's between PenguiFlow's tags.
+/// The visible summary: PenguiFlow's own unchanged, others wrapped in PenguiFlow's tags.
 struct Told {
     raw: Vec<u8>,
     is_own: bool,

@@ -1,4 +1,4 @@
-//! A turn of PenguiFlow's: what the user said, the answer, and what it notes of the tools between.
+//! A PenguiFlow turn: user message, answer, and a digest of the tool calls between them.
 
 use super::digest;
 use super::python;
@@ -10,22 +10,22 @@ use crate::model::record::Record;
 use crate::model::time;
 use std::borrow::Cow;
 
-/// Where in a memory a turn is, oldest first.
+/// Position of a turn in a memory, oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Zone {
     /// Waits for a summary until the memory recovers.
     Backlog,
     /// Waits for a summary.
     Pending,
-    /// Stays whole.
+    /// Kept in full.
     Turns,
 }
 
 impl Zone {
-    /// Every zone, oldest first.
+    /// All zones, oldest first.
     pub const ALL: [Zone; 3] = [Zone::Backlog, Zone::Pending, Zone::Turns];
 
-    /// The member of the document, and the name in `metadata.penguiflow`.
+    /// The document member, and the name in `metadata.penguiflow`.
     pub const fn name(self) -> &'static str {
         match self {
             Zone::Backlog => "backlog",
@@ -39,7 +39,7 @@ impl Zone {
     }
 }
 
-/// The members of a turn, in the order on disk.
+/// The members of a turn, in file order.
 const MEMBERS: [&str; 6] = [
     "user_message",
     "assistant_response",
@@ -49,30 +49,30 @@ const MEMBERS: [&str; 6] = [
     "ts",
 ];
 
-/// A turn, out of the messages that it is.
+/// A turn and its messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// What the user said, as a JSON string.
+    /// The user message, as a JSON string.
     pub user: Vec<u8>,
     /// The answer, as a JSON string.
     pub answer: Vec<u8>,
-    /// What the tools did: an object.
+    /// The digest of tool calls, an object.
     pub digest: Option<Vec<u8>>,
-    /// Where the turn was; none for one that no memory has held.
+    /// Its zone; `None` if it was not read from a memory.
     pub zone: Option<Zone>,
-    /// Whether somebody answered.
+    /// Whether it has an answer.
     pub is_answered: bool,
-    /// What `metadata.penguiflow` says.
+    /// The content of `metadata.penguiflow`.
     noted: Vec<u8>,
     ts: Vec<u8>,
 }
 
-/// What a message notes of PenguiFlow.
+/// The `metadata.penguiflow` of a message.
 pub(super) fn noted<'a>(message: &Message<'a>) -> Option<&'a [u8]> {
     json::member(message.metadata?, "penguiflow")
 }
 
-/// The artifacts of the turn that ends with a message: what was shown, by name, and references to what was not.
+/// The artifacts of the turn that ends with a message: names of shown ones, and references to hidden ones.
 pub fn artifacts(message: &Message<'_>) -> Vec<String> {
     let Some(noted) = noted(message) else {
         return Vec::new();
@@ -91,7 +91,7 @@ pub fn artifacts(message: &Message<'_>) -> Vec<String> {
         .collect()
 }
 
-/// The zone that a message names: with it a turn ends.
+/// The zone in a message's metadata, which marks the end of a turn.
 pub(super) fn zone(message: &Message<'_>) -> Option<Zone> {
     json::member(noted(message)?, "zone")
         .and_then(json::text)
@@ -104,7 +104,7 @@ fn string(text: &str) -> Vec<u8> {
     raw
 }
 
-/// A message's text as a JSON string, in the spelling that it has where it is one.
+/// A message's text as a JSON string; unchanged if it is one.
 fn said(message: &Message<'_>) -> Vec<u8> {
     match message.content {
         Some(content) if content.first() == Some(&b'"') => content.to_vec(),
@@ -113,7 +113,7 @@ fn said(message: &Message<'_>) -> Vec<u8> {
 }
 
 impl Turn {
-    /// The turn that these messages are.
+    /// Builds a turn from messages.
     pub fn of(messages: &[Message<'_>]) -> Turn {
         let by = |role: Role| messages.iter().filter(move |message| message.role() == role);
         let mut users = by(Role::User);
@@ -154,7 +154,7 @@ impl Turn {
         }
     }
 
-    /// The turn as a document has it: what was read and not changed as it was, else in Python's spelling.
+    /// Appends the turn as in a document: unchanged if it was read from one, else in Python's encoding.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         match self.kept() {
             Some(raw) => out.extend_from_slice(raw.as_bytes()),
@@ -162,7 +162,7 @@ impl Turn {
         }
     }
 
-    /// The turn as it was read, when that still says what the messages say.
+    /// The original turn, if its messages are unchanged.
     fn kept(&self) -> Option<Cow<'_, str>> {
         let raw = json::member(&self.noted, "raw").and_then(json::text)?;
         let read = Read::of(raw.as_bytes())?;
@@ -198,7 +198,7 @@ impl Turn {
         out.push(b'}');
     }
 
-    /// The turn as a model is shown it.
+    /// The turn as a model receives it.
     pub fn shown(&self, digests: bool) -> Vec<u8> {
         let mut out = b"{\"user\": ".to_vec();
         python::push(&mut out, &self.user);
@@ -212,7 +212,7 @@ impl Turn {
         out
     }
 
-    /// The same with sorted members, as a summariser is sent it and as it is measured.
+    /// The turn with sorted members, as a summarizer receives it and as its tokens are counted.
     pub fn sorted(&self, digests: bool) -> Vec<u8> {
         let mut out = b"{\"assistant\": ".to_vec();
         python::push(&mut out, &self.answer);
@@ -227,11 +227,11 @@ impl Turn {
     }
 }
 
-/// A turn of a document, taken apart.
+/// The parsed members of a turn.
 struct Read<'a> {
     user: Vec<u8>,
     answer: Vec<u8>,
-    /// Members whose text is no text.
+    /// Members that should be strings but are not.
     untexted: Vec<&'static str>,
     members: Vec<(Cow<'a, str>, &'a [u8])>,
 }
@@ -257,13 +257,13 @@ impl<'a> Read<'a> {
     }
 }
 
-/// A member that is there and not null.
+/// A member that is present and not null.
 fn value<'a>(members: &[(Cow<'_, str>, &'a [u8])], name: &str) -> Option<&'a [u8]> {
     let found = members.iter().find(|(known, _)| known == name);
     found.map(|(_, value)| *value).filter(|value| *value != b"null")
 }
 
-/// The seconds of a `ts`, and whether they were a text.
+/// The seconds of a `ts`, and whether it was a string.
 fn seconds(raw: &[u8]) -> Option<(f64, bool)> {
     let number = |text: &str| text.trim().parse::<f64>().ok();
     match raw.first()? {
@@ -275,11 +275,11 @@ fn seconds(raw: &[u8]) -> Option<(f64, bool)> {
     }
 }
 
-/// The messages of a turn of a document. `path` says where in it the turn stands.
+/// Converts a turn of a document to messages. `path` is its path in the document.
 ///
 /// # Errors
 ///
-/// What PenguiFlow itself would refuse, with the path of the member.
+/// For turns that PenguiFlow would reject, with the path of the member.
 pub(super) fn lines(
     raw: &[u8],
     zone: Zone,
@@ -351,7 +351,7 @@ pub(super) fn lines(
     let own = own.finish();
     let time = time::from_epoch(time).filter(|_| time != 0.0);
     let pair = messages(&read, &own, time.as_deref());
-    // Whatever spelling cannot be made again is kept beside what it means.
+    // Keep the original text if it cannot be restored.
     let mut again = Vec::new();
     turn(&pair).spell(&mut again);
     if again == raw {
@@ -362,7 +362,7 @@ pub(super) fn lines(
     Ok(messages(&read, &own, time.as_deref()))
 }
 
-/// What JSON has no number for is told by the turn's own spelling alone.
+/// A number that JSON cannot represent is only kept in the original text.
 fn number_of(seconds: f64) -> Vec<u8> {
     let seconds = if seconds.is_finite() { seconds } else { 0.0 };
     python::float_text(seconds).into_bytes()
@@ -386,7 +386,7 @@ fn messages(read: &Read<'_>, own: &[u8], time: Option<&str>) -> [Vec<u8>; 2] {
     ]
 }
 
-/// The turn of lines.
+/// The turn of these lines.
 pub(super) fn turn(lines: &[Vec<u8>]) -> Turn {
     let place = Place { line: 1, offset: 1 };
     let records: Vec<Record<'_>> = lines.iter().map(|line| Record::parse(line, place)).collect();

@@ -1,4 +1,4 @@
-//! A session as a document of PenguiFlow's, and as what its model is shown.
+//! Writes a session as a PenguiFlow document, or as the memory that a model receives.
 
 use super::python;
 use super::state::State;
@@ -14,7 +14,7 @@ impl State {
         push_text(&mut out, self.health.name());
         out.extend_from_slice(b", \"summary\": ");
         python::push(&mut out, self.kept_summary());
-        // The order on disk is not the order of age.
+        // The order in a file is not chronological.
         for zone in [Zone::Turns, Zone::Pending, Zone::Backlog] {
             out.extend_from_slice(b", ");
             push_text(&mut out, zone.name());
@@ -47,7 +47,7 @@ impl State {
         out
     }
 
-    /// What PenguiFlow has no member for.
+    /// Data that PenguiFlow has no member for.
     fn own(&self) -> Vec<u8> {
         let before = self.noted(OWN).unwrap_or(b"{}");
         let mut open = b"[".to_vec();
@@ -66,8 +66,8 @@ impl State {
             .unwrap_or_else(|_| before.to_vec())
     }
 
-    /// What a model is shown: the turns that stay whole, and, unless the memory goes without summaries, those that
-    /// wait for one, and the summary.
+    /// The memory that a model receives: recent turns, and, unless summaries are degraded, turns waiting for a summary,
+    /// and the summary.
     pub fn context(&self) -> Vec<u8> {
         if self.memory.strategy == Strategy::None {
             return b"{}".to_vec();
@@ -105,7 +105,7 @@ fn list<'t>(out: &mut Vec<u8>, turns: impl Iterator<Item = &'t Turn>, write: imp
     out.push(b']');
 }
 
-/// What a summariser is sent: the summary before, and the turns that this one is to stand for.
+/// The input of a summarizer: the previous summary, and the turns to summarize.
 pub fn request<'t>(summary: &str, turns: impl Iterator<Item = &'t Turn>, digests: bool) -> Vec<u8> {
     let mut out = b"{\"previous_summary\": ".to_vec();
     push_text(&mut out, summary);

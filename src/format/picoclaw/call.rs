@@ -1,4 +1,4 @@
-//! A tool call of PicoClaw, and the same call in the shape of the record stream.
+//! Converts tool calls between PicoClaw's form and the native one.
 
 use super::go::{self, Accepted, Field};
 use super::member::{EMPTY, Oddity, Rules, filled, push_members};
@@ -6,7 +6,7 @@ use crate::model::json::{self, ObjectBuilder};
 
 const WRONG_CALL: &str = "invalid tool call: id, type, name and arguments must be strings";
 
-/// The members of a call as they were written.
+/// The raw members of a call.
 #[derive(Debug, Default)]
 pub(super) struct Call<'a> {
     pub id: Option<&'a [u8]>,
@@ -25,7 +25,7 @@ pub(super) struct Function<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Reads the call that begins at `at` of its message; what is odd about it is added to `odd`.
+    /// Parses the call at offset `at` of its message; adds deviations to `odd`.
     pub fn read(raw: &'a [u8], at: usize, rules: Rules, odd: &mut Vec<Oddity>) -> Accepted<Call<'a>> {
         let mut call = Call::default();
         if raw == b"null" {
@@ -36,7 +36,7 @@ impl<'a> Call<'a> {
                 b"id" => go::string(&mut call.id, &field, WRONG_CALL)?,
                 b"type" => go::string(&mut call.kind, &field, WRONG_CALL)?,
                 b"function" if field.is_null() => call.function = None,
-                // Repeated, its members are filled in and not begun anew: for Go it is a pointer.
+                // A repeated member adds to the first one, because it is a pointer in Go.
                 b"function" => call.function.get_or_insert_default().read(&field, rules, odd)?,
                 b"extra_content" if field.is_null() => call.extra_content = None,
                 b"extra_content" => {
@@ -75,7 +75,7 @@ impl<'a> Function<'a> {
 }
 
 impl Call<'_> {
-    /// The call in the shape of the record stream, which is that of OpenAI.
+    /// The call in the native form, which is that of OpenAI.
     pub fn native(&self) -> Vec<u8> {
         let mut built = ObjectBuilder::default();
         built.raw("id", self.id.unwrap_or(EMPTY));
@@ -83,7 +83,7 @@ impl Call<'_> {
             (Some(kind), _) => {
                 built.raw("type", kind);
             }
-            // PicoClaw leaves it out at times; no provider takes a call without.
+            // PicoClaw sometimes omits it, but providers require it.
             (None, Some(_)) => {
                 built.text("type", "function");
             }
@@ -106,8 +106,8 @@ impl Call<'_> {
         built.finish()
     }
 
-    /// What the shape of the record stream has no place for: goes to `metadata.picoclaw.calls`, an array beside
-    /// the calls.
+    /// Members without a native equivalent; they are stored in `metadata.picoclaw.calls`, an array parallel to the
+    /// calls.
     pub fn leftovers(&self) -> Option<Vec<u8>> {
         let mut built = ObjectBuilder::default();
         if let Some(signature) = self

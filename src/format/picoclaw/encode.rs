@@ -1,4 +1,4 @@
-//! Messages and texts spelled as Go's `encoding/json` spells them, which is how PicoClaw's own files look.
+//! Encodes messages and strings like Go's `encoding/json`, which PicoClaw uses.
 
 use super::call::{Call, Function};
 use super::go;
@@ -7,10 +7,10 @@ use crate::format::go::push_text;
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 
-/// Go's zero time: no time at all.
+/// Go's zero time, which means no time.
 pub(super) const ZERO_TIME: &[u8] = br#""0001-01-01T00:00:00Z""#;
 
-/// Digits of a fraction of a second that Go keeps.
+/// Maximum fractional digits of a second in Go.
 const DIGITS: usize = 9;
 
 /// A text as a JSON string.
@@ -20,13 +20,13 @@ pub(super) fn quoted(text: &str) -> Vec<u8> {
     out
 }
 
-/// The text of a string as Go reads it; anything else is an empty one.
+/// The text of a string as Go decodes it; empty for any other value.
 fn read(raw: Option<&[u8]>) -> String {
     let raw = go::repaired(raw.unwrap_or_default().to_vec());
     json::text(&raw).map(Cow::into_owned).unwrap_or_default()
 }
 
-/// A strict RFC 3339 time as Go writes it: no more than nanoseconds, no zeros at their end, no offset as `Z`.
+/// A strict RFC 3339 time as Go formats it: at most nanoseconds, no trailing zeros, `Z` for a zero offset.
 pub(super) fn time(text: &str) -> String {
     let (moment, rest) = text.split_at(text.len().min(19));
     let end = rest
@@ -43,7 +43,7 @@ pub(super) fn time(text: &str) -> String {
     format!("{moment}{fraction}{zone}")
 }
 
-/// An object in the making.
+/// An object under construction.
 struct Object<'o> {
     out: &'o mut Vec<u8>,
     empty: bool,
@@ -55,7 +55,7 @@ impl<'o> Object<'o> {
         Object { out, empty: true }
     }
 
-    /// Begins a member; its value is written next.
+    /// Starts a member; the caller appends its value.
     fn name(&mut self, name: &str) -> &mut Vec<u8> {
         if !self.empty {
             self.out.push(b',');
@@ -71,7 +71,7 @@ impl<'o> Object<'o> {
         push_text(self.name(name), &text);
     }
 
-    /// Like Go's `omitempty`.
+    /// Adds a member unless it is empty, like Go's `omitempty`.
     fn filled(&mut self, name: &str, raw: Option<&[u8]>) {
         if !read(raw).is_empty() {
             self.text(name, raw);
@@ -98,7 +98,7 @@ impl<'o> Object<'o> {
     }
 }
 
-/// The last value of a member that is not null, whatever the case of its name.
+/// The last non-null value of a member, ignoring the case of its name.
 fn member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let mut found = None;
     let read = go::fields(object, 0, |field| {
@@ -110,14 +110,14 @@ fn member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     read.ok().and(found)
 }
 
-/// The elements of a list that was checked when it was read.
+/// The elements of a list, which was validated on reading.
 fn elements(list: Option<&[u8]>) -> Vec<&[u8]> {
     list.and_then(|raw| json::elements(raw, Dialect::Strict))
         .unwrap_or_default()
 }
 
 impl Line<'_> {
-    /// The message as PicoClaw writes it; members that it does not know are not among it.
+    /// The message as PicoClaw writes it, without unknown members.
     pub fn encoded(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let mut built = Object::new(&mut out);

@@ -1,4 +1,4 @@
-//! A session as one output: the message lines of its view, or a legacy document.
+//! Writes a session as one output: the log of its view, or a legacy document.
 
 use super::encode::quoted;
 use super::layout::{layout, lose_events};
@@ -11,7 +11,7 @@ use crate::model::session::Session;
 use crate::model::view::View;
 use std::io::Write;
 
-/// Writes the view as lines of a log. What only a sidecar has a place for is told.
+/// Writes the view as a log, and reports data that only a sidecar can represent.
 pub fn write(
     session: &Session,
     view: &View,
@@ -33,7 +33,7 @@ pub fn write(
             said.tell_beside(laid.summary.is_some(), report);
         }
         Purpose::Return => said.tell_beside(laid.summary.is_some(), report),
-        // A model is sent the summary as well, or does not know what it stands for.
+        // A model needs the summary, too; otherwise the covered messages are lost.
         Purpose::Context => report.lose(Loss::Summary, u64::from(laid.summary.is_some())),
     }
     for line in &laid.lines {
@@ -42,7 +42,7 @@ pub fn write(
     Ok(())
 }
 
-/// Writes the view as the document in which PicoClaw kept a session before it kept logs: with key, summary and times.
+/// Writes the view as a document of older PicoClaw versions, with key, summary and times.
 pub fn write_document(
     session: &Session,
     view: &View,

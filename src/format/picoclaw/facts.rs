@@ -1,4 +1,4 @@
-//! What is said of a session as a whole: by the sidecar of a log, or by the members of a legacy document.
+//! Session data in the sidecar of a log, or in a legacy document.
 
 use super::go::{self, Accepted};
 use super::member::push_members;
@@ -6,7 +6,7 @@ use crate::format::native::HeaderBuilder;
 use crate::model::json::{self, Fault, ObjectBuilder};
 use std::borrow::Cow;
 
-/// Who says it; the names of the members differ.
+/// The kind of file; their member names differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Shape {
     /// `<name>.meta.json`
@@ -16,40 +16,40 @@ pub(super) enum Shape {
     Document,
 }
 
-/// The members as they were written; absent ones, null and unset times are none.
+/// The raw members; `None` if absent, null, or an unset time.
 #[derive(Debug, Default)]
 pub(super) struct Facts<'a> {
     shape: Shape,
-    /// The session's key, empty or not.
+    /// The session's key; may be empty.
     pub key: Option<Cow<'a, str>>,
-    /// The summary's raw string, blank or not.
+    /// The summary's raw string; may be blank.
     pub summary: Option<&'a [u8]>,
-    /// How many raw lines at the head of the log are out of view.
+    /// Number of hidden raw lines at the start of the log.
     pub skip: u64,
-    /// How many lines PicoClaw wrote, by its own account, which nobody believes.
+    /// Number of lines according to PicoClaw, which is unreliable.
     pub count: i64,
-    /// The messages of a document, each with its offset.
+    /// The messages of a document with their offsets.
     pub messages: Vec<(usize, &'a [u8])>,
     created: Option<&'a [u8]>,
     updated: Option<&'a [u8]>,
     scope: Option<&'a [u8]>,
     aliases: Option<&'a [u8]>,
-    /// Members of a type that PicoClaw rejects: name, value, offset of the value.
+    /// Members whose type PicoClaw rejects: name, value, offset of the value.
     pub misfits: Vec<(&'static str, &'a [u8], usize)>,
-    /// Members that PicoClaw does not know, name and value.
+    /// Members unknown to PicoClaw, name and value.
     members: Vec<&'a [u8]>,
-    /// Whether a member that PicoClaw knows is there, whatever its value.
+    /// Whether any member known to PicoClaw is present.
     pub is_known: bool,
 }
 
-/// A time that was set; Go's zero time means that it was not.
+/// A time, unless it is Go's zero time.
 fn set_time(value: &[u8]) -> Option<&[u8]> {
     (value != br#""0001-01-01T00:00:00Z""#).then_some(value)
 }
 
 impl<'a> Facts<'a> {
-    /// Reads an object. Of members with a wrong type, for which PicoClaw gives up the whole session, the rest is
-    /// read nevertheless; only messages that are no list leave nothing to read.
+    /// Parses an object. Reads all other members if some have a wrong type, although PicoClaw rejects such a session;
+    /// fails only if the messages are not a list.
     pub fn read(object: &'a [u8], shape: Shape) -> Accepted<Facts<'a>> {
         use Shape::{Document, Sidecar};
         let mut facts = Facts {
@@ -101,7 +101,7 @@ impl<'a> Facts<'a> {
             };
             facts.is_known = true;
             if !fits && !null {
-                // Of a name that is repeated the last value counts.
+                // The last value of a repeated name is effective.
                 facts.misfits.retain(|(known, ..)| *known != name);
                 facts.misfits.push((name, value, field.at));
             }
@@ -115,12 +115,12 @@ impl<'a> Facts<'a> {
         self.summary.filter(|raw| !go::is_blank(Some(raw)))
     }
 
-    /// When the session was written last.
+    /// Time of the last change.
     pub fn updated(&self) -> Option<Cow<'a, str>> {
         self.updated.and_then(json::text)
     }
 
-    /// The header of the session, which may hold bytes that are no UTF-8.
+    /// The header of the session, which may contain invalid UTF-8.
     pub fn header(&self, key: Option<&str>, id: &str, source: Vec<u8>) -> Vec<u8> {
         let mut built = HeaderBuilder::default();
         if let Some(created) = self.created {
@@ -155,7 +155,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Takes a time; false when it is none.
+/// Stores a time; `false` if it is invalid.
 fn time<'a>(slot: &mut Option<&'a [u8]>, value: &'a [u8]) -> bool {
     let fits = go::is_time(value);
     if fits {
@@ -164,20 +164,20 @@ fn time<'a>(slot: &mut Option<&'a [u8]>, value: &'a [u8]) -> bool {
     fits
 }
 
-/// What a whole input is.
+/// The kind of a complete input.
 #[derive(Debug)]
 pub(super) enum Whole<'a> {
     /// A legacy session.
     Document(Facts<'a>),
-    /// A sidecar under another name, as on a pipe.
+    /// A sidecar without its file name, such as from a pipe.
     Sidecar,
     /// One object that is neither.
     Other,
-    /// Not one object.
+    /// Not a single object.
     Pieces(Fault),
 }
 
-/// Tells what one object is that makes up the whole input.
+/// Determines the kind of an input.
 pub(super) fn whole(bytes: &[u8]) -> Whole<'_> {
     let (mut session, mut message, mut counts) = (false, false, false);
     let scan = go::fields(bytes, 0, |field| {
@@ -185,7 +185,7 @@ pub(super) fn whole(bytes: &[u8]) -> Whole<'_> {
             b"messages" => (session, counts) = (true, false),
             b"summary" => session = true,
             b"role" => message = true,
-            // What only a sidecar has; it is never read as a session of its own.
+            // Only sidecars have these members; a sidecar is never read as a session document.
             b"skip" | b"count" => counts = true,
             _ => {}
         }
@@ -199,8 +199,7 @@ pub(super) fn whole(bytes: &[u8]) -> Whole<'_> {
     }
 }
 
-/// The summary as an event carries it: as it was spelled, unless that is a spelling (half of a surrogate pair)
-/// that not every reader takes.
+/// The summary as a JSON string for an event: unchanged, except for lone surrogates, which some readers reject.
 pub(super) fn spelled(summary: &[u8]) -> Vec<u8> {
     let raw = go::repaired(summary.to_vec());
     if serde_json::from_slice::<Cow<'_, str>>(&raw).is_ok() {

@@ -1,26 +1,26 @@
-//! What Go's `encoding/json` takes for a value of a type: by these rules PicoClaw accepts a line or rejects it.
+//! The type rules of Go's `encoding/json`, by which PicoClaw accepts or rejects a line.
 
 use crate::format::go::folded;
 use crate::model::json::{self, Dialect, Elements, Fault, Members};
 use std::borrow::Cow;
 
-/// A value, or why Go would not have taken it; offsets count from the start of the line or document.
+/// A value, or the reason why Go rejects it; offsets are relative to the line or document.
 pub(super) type Accepted<T> = Result<T, Fault>;
 
 /// One member of an object.
 pub(super) struct Field<'a> {
-    /// The name as Go compares names: without regard to case.
+    /// The name in lower case, because Go ignores the case of names.
     pub name: Cow<'a, [u8]>,
-    /// The value as written.
+    /// The raw value.
     pub value: &'a [u8],
-    /// Where the value begins.
+    /// Offset of the value.
     pub at: usize,
-    /// Name, colon and value as written.
+    /// Name, colon and value, unmodified.
     pub raw: &'a [u8],
 }
 
 impl Field<'_> {
-    /// Whether the value is null, which for Go is "no change" to anything but a list or a pointer.
+    /// Whether the value is null. For Go, null changes nothing, except a list or pointer.
     pub fn is_null(&self) -> bool {
         self.value == b"null"
     }
@@ -33,7 +33,7 @@ fn shifted(fault: Fault, by: usize) -> Fault {
     }
 }
 
-/// Hands out the members of the object that begins at `at` of its line, in order; repeats are handed out too.
+/// Calls a function for each member of the object at offset `at`, in order, including repeated ones.
 pub(super) fn fields<'a>(
     object: &'a [u8],
     at: usize,
@@ -51,7 +51,7 @@ pub(super) fn fields<'a>(
     Ok(())
 }
 
-/// Takes a string. Null leaves what was there before, anything else is refused.
+/// Stores a string. Null leaves the previous value; any other type is rejected.
 pub(super) fn string<'a>(slot: &mut Option<&'a [u8]>, field: &Field<'a>, what: &'static str) -> Accepted<()> {
     match field.value.first() {
         Some(b'"') => *slot = Some(field.value),
@@ -66,7 +66,7 @@ pub(super) fn string<'a>(slot: &mut Option<&'a [u8]>, field: &Field<'a>, what: &
     Ok(())
 }
 
-/// The elements of a list and where they begin; null is an empty one.
+/// The elements of a list with their offsets; null is an empty list.
 pub(super) fn list<'a>(field: &Field<'a>, what: &'static str) -> Accepted<Vec<(usize, &'a [u8])>> {
     let mut all = Vec::new();
     if field.is_null() {
@@ -82,7 +82,7 @@ pub(super) fn list<'a>(field: &Field<'a>, what: &'static str) -> Accepted<Vec<(u
     Ok(all)
 }
 
-/// Checks an object (or null) of which these members have to be strings.
+/// Checks that the value is null or an object whose members of these names are strings.
 pub(super) fn strings_in(value: &[u8], at: usize, names: &[&[u8]], what: &'static str) -> Accepted<()> {
     if value == b"null" {
         return Ok(());
@@ -99,7 +99,7 @@ pub(super) fn strings_in(value: &[u8], at: usize, names: &[&[u8]], what: &'stati
     })
 }
 
-/// The text of a time that is strict RFC 3339; like Go, escapes in it are not decoded.
+/// Whether the value is a strict RFC 3339 time; like Go, without decoding escapes.
 pub(super) fn is_time(value: &[u8]) -> bool {
     match value {
         [b'"', inner @ .., b'"'] => std::str::from_utf8(inner).is_ok_and(crate::model::time::is_rfc3339),
@@ -107,7 +107,7 @@ pub(super) fn is_time(value: &[u8]) -> bool {
     }
 }
 
-/// A whole number that fits Go's `int`.
+/// An integer that fits Go's `int`.
 pub(super) fn integer(value: &[u8]) -> Option<i64> {
     std::str::from_utf8(value)
         .ok()
@@ -116,13 +116,13 @@ pub(super) fn integer(value: &[u8]) -> Option<i64> {
         .ok()
 }
 
-/// Whether a string value is empty but for Unicode white space; an absent one is.
+/// Whether a string value is absent, empty, or only Unicode white space.
 pub(super) fn is_blank(value: Option<&[u8]>) -> bool {
     value.is_none_or(|raw| json::text(raw).is_some_and(|text| text.trim().is_empty()))
 }
 
-/// The bytes as UTF-8: each byte that is none becomes one U+FFFD, as in Go (Rust's own lossy reading makes one
-/// of a whole cut character).
+/// Replaces each invalid byte by U+FFFD, as Go does; Rust's lossy conversion would replace a truncated character by a
+/// single one.
 pub(super) fn repaired(bytes: Vec<u8>) -> Vec<u8> {
     if std::str::from_utf8(&bytes).is_ok() {
         return bytes;

@@ -1,4 +1,4 @@
-//! Messages as PicoClaw counts them: a line from which it reads an empty message is one.
+//! Counts messages like PicoClaw, which reads some lines as empty messages.
 
 use super::line::is_empty;
 use crate::model::json;
@@ -7,8 +7,8 @@ use crate::model::view::{Item, View};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// How many messages of the view are among the newest `keep` that PicoClaw counts, at least one of `keep` that is not 0.
-/// In a session that did not come from PicoClaw these are all.
+/// The number of visible messages among the last `keep` messages that PicoClaw counts; at least 1 unless `keep` is 0.
+/// Returns `keep` for a session that was not read from PicoClaw.
 pub fn messages_among(session: &Session, keep: usize) -> usize {
     let header = session.header();
     let source = header.iter().find(|(name, _)| name == "source");

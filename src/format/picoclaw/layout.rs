@@ -1,4 +1,4 @@
-//! What of a session stands where in a log: what is out of view ahead, under the skip, and what is in view behind it.
+//! Arranges the lines of a log: hidden messages first, which the skip count covers, then the view.
 
 use super::line::Line;
 use super::member::Rules;
@@ -15,16 +15,16 @@ use std::collections::{BTreeSet, HashSet};
 /// The lines of a log, without newlines.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
-    /// Out of view; the number of them is the skip.
+    /// Hidden lines; their number is the skip count.
     pub head: Vec<Vec<u8>>,
-    /// In view, and lines that no reader shows.
+    /// Visible lines, and lines that no reader shows.
     pub lines: Vec<Vec<u8>>,
-    /// What stands for what is covered.
+    /// The summary of covered messages.
     pub summary: Option<String>,
 }
 
-/// Lays out a session. Without `whole` the head is left out. What is no message is carried along in a session that was
-/// read from PicoClaw's files, as long as PicoClaw rejects it.
+/// Arranges a session. `whole` includes the hidden lines. In a session read from PicoClaw's files, lines that are not
+/// messages are preserved as long as PicoClaw rejects them.
 pub(super) fn layout(
     session: &Session,
     view: &View,
@@ -43,7 +43,7 @@ pub(super) fn layout(
         .collect();
     let first = view.items.iter().filter_map(Item::line).min();
     let own = is_own(session) && writing.is_log();
-    // What nobody sees stays where it is; all else that is out of view goes ahead.
+    // Lines that no reader shows keep their positions; other hidden lines move to the start.
     let mut beside = Vec::new();
     let mut ahead = BTreeSet::new();
     for index in 0..session.len() {
@@ -62,7 +62,7 @@ pub(super) fn layout(
             _ => {}
         }
     }
-    // The last line of the log that a skip would leave out.
+    // The last line of the log that the skip count may cover.
     let last = match first {
         Some(first) => ahead.range(..first).next_back().copied(),
         None => ahead.last().map(|_| session.len()),
@@ -99,7 +99,7 @@ pub(super) fn layout(
     Ok(out)
 }
 
-/// A line of the session as one of a log.
+/// Converts a line of the session to one of a log.
 fn log_line(
     session: &Session,
     index: usize,
@@ -113,20 +113,20 @@ fn log_line(
     }
 }
 
-/// Whether PicoClaw shows this message to nobody.
+/// Whether PicoClaw never shows this message.
 fn is_hidden(session: &Session, index: usize) -> bool {
     let record = session.record(index);
     let Some(message) = record.message() else {
         return false;
     };
-    // Cheap first: nearly every message says something or calls.
+    // Cheap test first: nearly every message has text or calls.
     message.reasoning.is_some()
         && !message.calls_tools()
         && message.text().trim().is_empty()
         && super::write::is_thought_only(message, record.body)
 }
 
-/// The bytes of a line that PicoClaw counts and rejects; none for anything else.
+/// The bytes of a line that PicoClaw counts and rejects.
 fn rejected(session: &Session, index: usize) -> Option<Vec<u8>> {
     let record = session.record(index);
     let raw = match &record.kind {
@@ -140,7 +140,7 @@ fn rejected(session: &Session, index: usize) -> Option<Vec<u8>> {
     (!raw.is_empty() && !raw.contains(&b'\n') && Line::read(&raw, Rules::Log).is_err()).then_some(raw)
 }
 
-/// The text of a record of PicoClaw's that was no message.
+/// The original text of a passthrough record.
 fn foreign(record: &Record<'_>) -> Option<Vec<u8>> {
     let event = record.event()?;
     let text = |name: &str| json::member(event.raw, name).and_then(json::text);
@@ -148,7 +148,7 @@ fn foreign(record: &Record<'_>) -> Option<Vec<u8>> {
         return None;
     }
     let raw = text("raw")?.into_owned().into_bytes();
-    // Of a document it may stand over several lines.
+    // A value from a document may span several lines.
     Some(if raw.contains(&b'\n') {
         json::compact(&raw).0
     } else {
@@ -156,7 +156,7 @@ fn foreign(record: &Record<'_>) -> Option<Vec<u8>> {
     })
 }
 
-/// Whether the session was read from files of PicoClaw.
+/// Whether the session was read from PicoClaw's files.
 pub(super) fn is_own(session: &Session) -> bool {
     source(session, "format").is_some_and(|format| format == "picoclaw")
 }
@@ -167,7 +167,8 @@ fn source(session: &Session, name: &str) -> Option<String> {
     Some(json::member(source, name).and_then(json::text)?.into_owned())
 }
 
-/// Counts the events that are nowhere in the files; with a sidecar `kept` cuts and the summary are.
+/// Counts the events that the files cannot represent; with a sidecar (`kept`), truncations and summaries are
+/// represented.
 pub(super) fn lose_events(session: &Session, view: &View, kept: bool, report: &mut Report) {
     let digest = source(session, "sha256").filter(|_| is_own(session));
     let live: HashSet<usize> = session.live_events().into_iter().collect();
@@ -183,7 +184,7 @@ pub(super) fn lose_events(session: &Session, view: &View, kept: bool, report: &m
         let record = session.record(index);
         let Some(event) = record.event() else { continue };
         let name = event.name();
-        // What reading the files added is made again when they are read.
+        // Events that the reader adds are added again on reading.
         let made = digest.as_deref().is_some_and(|digest| {
             let id = super::log::event_id(&name, digest);
             event.id().is_some_and(|own| own == id)
@@ -199,5 +200,5 @@ pub(super) fn lose_events(session: &Session, view: &View, kept: bool, report: &m
     }
 }
 
-/// The place of what is said of a session as a whole.
+/// The position of session data in a report.
 pub(super) const SESSION: Place = Place { line: 0, offset: 0 };

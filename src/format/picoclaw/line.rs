@@ -1,4 +1,4 @@
-//! One message of PicoClaw, and the same message as a line of the record stream.
+//! Converts messages between PicoClaw's form and native lines.
 
 use super::call::Call;
 use super::go::{self, Accepted, Field};
@@ -6,14 +6,14 @@ use super::member::{EMPTY, Oddity, Rules, array, filled, push_members};
 use crate::format::content;
 use crate::model::json::{self, Dialect, Fault, ObjectBuilder};
 
-/// The members of a message as they were written; absent ones and null are none.
+/// The raw members of a message; `None` if absent or null.
 #[derive(Debug, Default)]
 pub(super) struct Line<'a> {
     pub role: Option<&'a [u8]>,
     pub content: Option<&'a [u8]>,
     pub model_name: Option<&'a [u8]>,
     pub created_at: Option<&'a [u8]>,
-    /// A time that is none; only under [`Rules::Document`].
+    /// An invalid time; only with [`Rules::Document`].
     wrong_time: Option<&'a [u8]>,
     pub media: Option<&'a [u8]>,
     pub attachments: Option<&'a [u8]>,
@@ -21,9 +21,9 @@ pub(super) struct Line<'a> {
     pub system_parts: Option<&'a [u8]>,
     pub calls: Vec<Call<'a>>,
     pub tool_call_id: Option<&'a [u8]>,
-    /// Members that PicoClaw does not know, name and value.
+    /// Members unknown to PicoClaw, name and value.
     members: Vec<&'a [u8]>,
-    /// What is odd about it.
+    /// Deviations from the format.
     pub oddities: Vec<Oddity>,
 }
 
@@ -32,7 +32,7 @@ const WITHOUT_MESSAGE: &str = "object without a message";
 const WRONG_PART: &str = "system_parts is not a list of text parts";
 
 impl<'a> Line<'a> {
-    /// Reads a message by the rules of Go, or says why it is none.
+    /// Parses a message by the rules of Go; the error is why it is not one.
     pub fn read(raw: &'a [u8], rules: Rules) -> Accepted<Line<'a>> {
         let start = json::skip_space(raw, 0);
         if raw.get(start) != Some(&b'{') {
@@ -57,7 +57,7 @@ impl<'a> Line<'a> {
             says_something |= known && !field.is_null();
             Ok(())
         })?;
-        // Go makes an empty message without a role of this; it is shown to nobody's benefit.
+        // Go would decode this to an empty message without a role, which is useless.
         if says_something {
             if line.is_hollow() {
                 line.odd(
@@ -75,7 +75,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Takes a member that PicoClaw knows; false for any other.
+    /// Stores a member that PicoClaw knows; `false` for any other.
     fn take(&mut self, field: &Field<'a>, rules: Rules) -> Accepted<bool> {
         let lenient = rules == Rules::Document;
         match field.name.as_ref() {
@@ -152,7 +152,7 @@ impl<'a> Line<'a> {
         Ok(true)
     }
 
-    /// Whether it has nothing that a message may say, and members that PicoClaw does not know.
+    /// Whether it has no content, but members unknown to PicoClaw.
     fn is_hollow(&self) -> bool {
         let texts = [self.content, self.reasoning, self.tool_call_id];
         let lists = [self.media, self.attachments, self.system_parts];
@@ -164,7 +164,7 @@ impl<'a> Line<'a> {
         self.oddities.push(Oddity { offset, what, damage });
     }
 
-    /// Whether PicoClaw never shows it: an assistant's thinking without a word, a call or a picture.
+    /// Whether PicoClaw never shows it: an assistant message with reasoning, but no text, call or image.
     pub fn is_thought_only(&self) -> bool {
         self.role
             .and_then(json::text)
@@ -177,7 +177,7 @@ impl<'a> Line<'a> {
             && go::is_blank(self.content)
     }
 
-    /// The message as a line of the record stream, without its newline. Strings keep their spelling.
+    /// Encodes the message as a native line without its newline. Strings are unchanged.
     pub fn native(&self, id: &str) -> Vec<u8> {
         let mut built = ObjectBuilder::default();
         built.raw("role", self.role.unwrap_or(EMPTY));
@@ -225,7 +225,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Whether PicoClaw reads an empty message of this: `null`, or an object without a member that it knows.
+/// Whether PicoClaw reads this as an empty message: `null`, or an object without known members.
 pub(super) fn is_empty(raw: &[u8]) -> bool {
     match Line::read(raw, Rules::Log) {
         Ok(_) => false,

@@ -1,5 +1,4 @@
-//! The session that is made: its messages in order, what was rejected in its place, and at the end the events
-//! that give the record stream the view of PicoClaw.
+//! Builds a session from a log: messages and rejected lines in order, then events that reproduce PicoClaw's view.
 
 use super::facts;
 use super::go;
@@ -12,33 +11,33 @@ use crate::model::key::{self, Derive};
 use crate::model::record::{Kind, Record};
 use crate::model::session::Session;
 
-/// When nothing says when.
+/// The time of events if no time is known.
 const EPOCH: &str = "1970-01-01T00:00:00Z";
 
-/// The id of an event of this type that is added when these bytes are read: `source` is their digest.
+/// The id of an event that the reader adds; `source` is the digest of the input.
 pub(super) fn event_id(kind: &str, source: &str) -> String {
     let digits = key::sha256(format!("picoclaw\n{kind}\n{source}").as_bytes());
     format!("evt_{}", &digits[..16])
 }
 
-/// A session in the making.
+/// A session under construction.
 pub(super) struct Log<'r> {
     session: Session,
     ids: Derive,
-    /// Where findings go.
+    /// Receives findings.
     pub report: &'r mut Report,
-    /// First and last of the messages that are skipped, thinking alone aside.
+    /// First and last skipped message, ignoring those with reasoning only.
     covered: Option<[String; 2]>,
     /// The first message that is not skipped.
     first_kept: Option<String>,
-    /// What PicoClaw does not show and no cut takes away.
+    /// Messages that PicoClaw does not show, and that no truncation hides.
     hidden: Vec<String>,
-    /// The first rejected line that is skipped, and how many there are.
+    /// Position of the first skipped rejected line, and the number of such lines.
     skipped_rejects: Option<(Place, u64)>,
 }
 
 impl<'r> Log<'r> {
-    /// Begins with the header.
+    /// Starts with the header.
     pub fn new(header: &[u8], report: &'r mut Report) -> Self {
         let mut session = Session::default();
         session.push_new(header);
@@ -58,7 +57,7 @@ impl<'r> Log<'r> {
         self.session.push(&Record::parse(&body, place));
     }
 
-    /// Adds a message whose source is `raw`.
+    /// Appends a message, whose source is `raw`.
     pub fn message(&mut self, line: &Line<'_>, raw: &[u8], place: Place, skipped: bool) {
         if let Err(error) = std::str::from_utf8(raw) {
             let place = Place {
@@ -93,7 +92,7 @@ impl<'r> Log<'r> {
         }
     }
 
-    /// Reports that what begins at `place` is no message.
+    /// Reports that the line at `place` is not a message.
     pub fn tell(&mut self, place: Place, fault: Fault) {
         let place = Place {
             offset: place.offset + fault.offset as u64,
@@ -103,8 +102,8 @@ impl<'r> Log<'r> {
             .damage(place, format!("not a message: {}", fault.what));
     }
 
-    /// Adds a line that is no message, as it is; `full` is the line with its ending. Skipped ones, at which
-    /// PicoClaw does not look either, are counted.
+    /// Appends a line that is not a message, unchanged; `full` includes its ending. Skipped lines are only counted,
+    /// because PicoClaw ignores them, too.
     pub fn reject(&mut self, full: &[u8], raw: &[u8], place: Place, skipped: bool) {
         if skipped {
             self.skipped_rejects.get_or_insert((place, 0)).1 += 1;
@@ -112,12 +111,12 @@ impl<'r> Log<'r> {
         if matches!(Record::parse(full, place).kind, Kind::Unreadable(_)) {
             self.session.push_ended(full, place);
         } else {
-            // The record stream would take it for a message or an event, which it was not.
+            // It would be read as a native message or event.
             self.foreign(raw, place);
         }
     }
 
-    /// Adds what is no message as a text.
+    /// Appends a value that is not a message as text.
     pub fn foreign(&mut self, raw: &[u8], place: Place) {
         let raw = go::repaired(raw.to_vec());
         let mut built = ObjectBuilder::default();
@@ -128,8 +127,8 @@ impl<'r> Log<'r> {
         self.push(built.finish(), place);
     }
 
-    /// Adds the events: the summary, the cut, and what is hidden beside. `at` is when the session was written
-    /// last, `source` the digest of what was read, from which the ids of the events come.
+    /// Appends the events for the summary, the truncation and hidden messages. `at` is the time of the last change;
+    /// event ids are derived from `source`, the digest of the input.
     pub fn finish(mut self, summary: Option<&[u8]>, cut: bool, at: Option<&str>, source: &str) -> Session {
         if let Some((place, count)) = self.skipped_rejects {
             let what =

@@ -1,23 +1,23 @@
-//! What messages and calls are read and written with alike.
+//! Helpers for reading and writing messages and calls.
 
 use crate::model::json::{self, ObjectBuilder};
 
-/// How strictly a message is read.
+/// How strictly messages are parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rules {
-    /// A line of a log: what PicoClaw rejects is rejected, so that the view is PicoClaw's.
+    /// A line of a log: rejected if PicoClaw rejects it, so that the views are equal.
     Log,
-    /// A message of a legacy document. PicoClaw skips a document with one wrong type in it for ever, so what
-    /// can be understood is read: an array as content, an object as arguments, a time that is none.
+    /// A message of a legacy document. PicoClaw ignores a document with any wrong type, so this reads what it can: an
+    /// array as content, an object as arguments, an invalid time.
     Document,
 }
 
-/// Something that was read although PicoClaw would not have read it.
+/// A deviation that PicoClaw would not accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Oddity {
-    /// Where, from the start of the message.
+    /// Offset in the message.
     pub offset: usize,
-    /// What.
+    /// Description.
     pub what: &'static str,
     /// Whether it is damage.
     pub damage: bool,
@@ -26,12 +26,12 @@ pub(super) struct Oddity {
 /// An empty string as it is written.
 pub(super) const EMPTY: &[u8] = b"\"\"";
 
-/// A string that says something.
+/// A string that is not blank.
 pub(super) fn filled(value: Option<&[u8]>) -> Option<&[u8]> {
     value.filter(|raw| *raw != EMPTY)
 }
 
-/// Adds an object of members that are kept as they were written, repeats too.
+/// Adds an object of raw members, including repeated ones.
 pub(super) fn push_members(built: &mut ObjectBuilder, name: &str, members: &[&[u8]]) {
     if members.is_empty() {
         return;

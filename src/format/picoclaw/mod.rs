@@ -1,14 +1,13 @@
-//! Sessions of PicoClaw: a log of messages (`<name>.jsonl`) with its sidecar (`<name>.meta.json`), or a legacy
-//! document (`<name>.json`) that holds the whole history.
+//! PicoClaw sessions: a log of messages (`<name>.jsonl`) with its sidecar (`<name>.meta.json`), or a legacy
+//! document (`<name>.json`) with the complete history.
 //!
-//! The view of the session that is made is PicoClaw's. What the record stream has no place for goes to
-//! `metadata.picoclaw`, as it was written:
+//! The session has the same view as in PicoClaw. Data without a native member is stored unchanged in
+//! `metadata.picoclaw`:
 //!
-//! - of the session: `aliases`, `updated_at` (of a document `updated`), members of a wrong type under their
-//!   names, and unknown ones in `members`;
-//! - of a message: `media`, `attachments`, `system_parts`, unknown ones in `members`, and `calls`: an array
-//!   beside `tool_calls` that holds null or an object of `thought_signature`, `extra_content`, `members` and
-//!   `function_members`.
+//! - of the session: `aliases`, `updated_at` (of a document `updated`), members of a wrong type under their names, and
+//!   unknown ones in `members`;
+//! - of a message: `media`, `attachments`, `system_parts`, unknown ones in `members`, and `calls`: an array parallel to
+//!   `tool_calls` with null or an object of `thought_signature`, `extra_content`, `members` and `function_members`.
 
 mod call;
 mod encode;
@@ -104,22 +103,22 @@ pub const LEGACY: Form = Form {
     ..Form::BLANK
 };
 
-/// Ending of a log.
+/// File extension of a log.
 pub const LOG: &str = ".jsonl";
 
-/// Ending of a sidecar.
+/// File extension of a sidecar.
 pub const SIDECAR: &str = ".meta.json";
 
-/// A message that no reader shows: it stands for a line that is about to go, so that a skip stays right.
+/// A message that no reader shows. It replaces a line to be removed, so that the skip count remains correct.
 pub const PLACEHOLDER: &[u8] = br#"{"role":"assistant","content":"","reasoning_content":"-"}"#;
 
 const DOCUMENT: &str = ".json";
 
-/// The input as a whole.
+/// The position of the input as a whole.
 const WHOLE: Place = Place { line: 0, offset: 0 };
 
-/// Reads a session; its lines know their places in the log or document. Damage is reported and carried along;
-/// an input that is no session at all is an error of the kind [`Kind::Data`].
+/// Reads a session, whose lines have their positions in the log or document. Damage is reported and preserved; an input
+/// without any session is an error of kind [`Kind::Data`].
 pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let neighbour = |name: &str| {
         (source.neighbour)(name).map_err(|error| Error::io(format_args!("cannot read {name}"), error))
@@ -130,7 +129,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
         let Some(lines) = neighbour(&name)? else {
             return read_sidecar(source, Some(stem), report);
         };
-        // The same session, whichever of its two files was named.
+        // The result is the same for either file name.
         let log = Source {
             name: Some(&name),
             bytes: &lines,
@@ -150,7 +149,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
         report.mended |= sidecar.is_some();
         return Ok(vec![read_log(source, Some(stem), sidecar.as_deref(), report)]);
     }
-    // No name says that this is a log, so its lines have to.
+    // Without a file name, the lines have to show that this is a log.
     let is_document = source
         .name
         .is_some_and(|name| name.to_ascii_lowercase().contains(DOCUMENT));
@@ -186,7 +185,7 @@ fn not_a_session(why: &str) -> Error {
     Error::new(Kind::Data, format!("not a PicoClaw session: {why}"))
 }
 
-/// The aliases in the header of a session that was read: trimmed, without blanks, repeats and its own key.
+/// The aliases in a session's header: trimmed, without blank ones, duplicates and the session's own key.
 pub fn aliases(header_line: &[u8]) -> Vec<String> {
     let own = json::member(header_line, "key")
         .and_then(json::text)
@@ -199,7 +198,7 @@ pub fn aliases(header_line: &[u8]) -> Vec<String> {
     aliases_among(all.map(Cow::into_owned), &own)
 }
 
-/// Aliases as PicoClaw keeps them: trimmed, without blanks, repeats and the session's own key.
+/// Normalizes aliases like PicoClaw: trimmed, without blank ones, duplicates and the session's own key.
 fn aliases_among(all: impl IntoIterator<Item = String>, own: &str) -> Vec<String> {
     let mut seen = std::collections::HashSet::new();
     all.into_iter()
@@ -208,13 +207,13 @@ fn aliases_among(all: impl IntoIterator<Item = String>, own: &str) -> Vec<String
         .collect()
 }
 
-/// The name without what follows the session's name in it.
+/// The file name without its session extension.
 fn stem_of(name: &str) -> &str {
     let lower = name.to_ascii_lowercase();
     let ending = [".json.migrated", DOCUMENT, LOG]
         .into_iter()
         .find(|ending| lower.ends_with(ending));
-    // Folding of ASCII leaves every length as it is.
+    // ASCII case folding does not change the length.
     ending.map_or(name, |ending| &name[..name.len() - ending.len()])
 }
 
@@ -226,12 +225,12 @@ fn digest(source: &[u8]) -> String {
         .unwrap_or_default()
 }
 
-/// The key that a file says its session has, else the one that its name is; none on a pipe.
+/// The key in a file, else that of its name; `None` on a pipe.
 fn key_of<'a>(facts: &'a Facts<'_>, stem: Option<&'a str>) -> Option<&'a str> {
     facts.key.as_deref().filter(|key| !key.is_empty()).or(stem)
 }
 
-/// Begins a session with its header; a session without a key is named after its bytes.
+/// Starts a session with its header; a session without a key is named by a hash of its bytes.
 fn begin<'r>(facts: &Facts<'_>, stem: Option<&str>, source: Vec<u8>, report: &'r mut Report) -> Log<'r> {
     let key = key_of(facts, stem);
     let id = match key {
@@ -259,7 +258,7 @@ fn read_log(source: &Source<'_>, stem: Option<&str>, sidecar: Option<&[u8]>, rep
     for raw in lines(source.bytes) {
         count += 1;
         let skipped = count <= facts.skip;
-        // A mark is all there is on the line: PicoClaw counts it, and there is nothing to carry.
+        // PicoClaw counts a line that is only a byte order mark, but there is no content to preserve.
         if raw.text.is_empty() {
             continue;
         }
@@ -292,7 +291,7 @@ fn read_log(source: &Source<'_>, stem: Option<&str>, sidecar: Option<&[u8]>, rep
     )
 }
 
-/// What the sidecar says; nothing when there is none or it cannot be read.
+/// The data of the sidecar; empty if it is missing or unreadable.
 fn sidecar_facts<'a>(sidecar: Option<&'a [u8]>, stem: Option<&str>, report: &mut Report) -> Facts<'a> {
     let Some(bytes) = sidecar else {
         return Facts::default();
@@ -326,7 +325,7 @@ fn sidecar_facts<'a>(sidecar: Option<&'a [u8]>, stem: Option<&str>, report: &mut
     facts
 }
 
-/// A sidecar without a log: a session without messages.
+/// A sidecar without a log is a session without messages.
 fn read_sidecar(source: &Source<'_>, stem: Option<&str>, report: &mut Report) -> Result<Vec<Session>> {
     let read = Facts::read(without_bom(source.bytes).1, Shape::Sidecar);
     match &read {
@@ -395,7 +394,7 @@ fn read_document(source: &Source<'_>, bom: usize, facts: &Facts<'_>, report: &mu
     log.finish(facts.summary(), false, facts.updated().as_deref(), &digest)
 }
 
-/// Counts lines up to offsets that mostly grow.
+/// Computes positions of mostly ascending offsets.
 struct Places<'a> {
     bytes: &'a [u8],
     offset: usize,

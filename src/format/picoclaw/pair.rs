@@ -1,4 +1,4 @@
-//! A session as the two files that PicoClaw keeps of one: a log of lines and its sidecar.
+//! Writes a session as PicoClaw's pair of files: a log and its sidecar.
 
 use super::encode::quoted;
 use super::layout::{Layout, SESSION, is_own, layout, lose_events};
@@ -16,16 +16,16 @@ use crate::model::session::Session;
 use crate::model::time;
 use crate::model::view::View;
 
-/// Longest name of a file in bytes.
+/// Maximum length of a file name in bytes.
 const LONGEST_NAME: usize = 255;
 
-/// The name that PicoClaw gives the files of a key, without their endings, whatever key it is.
+/// PicoClaw's file name for any key, without extension.
 pub fn file_stem(key: &str) -> String {
     key.replace([':', '/', '\\'], "_")
 }
 
-/// The name of a session's files without their endings. A key that PicoClaw could not keep apart from a folder, or that
-/// no file system takes, is [`Kind::Unsafe`].
+/// The file name of a session without extension. [`Kind::Unsafe`] for a key that PicoClaw could confuse with a
+/// directory, or that is not a valid file name.
 pub fn stem(key: &str) -> Result<String> {
     let stem = file_stem(key);
     let why = if key.is_empty() {
@@ -47,8 +47,9 @@ pub fn stem(key: &str) -> Result<String> {
     .hint("give the session another key"))
 }
 
-/// The log and the sidecar of a session; the log is empty when it has no message, and missing when it was. What is out of view stands ahead in
-/// the log, under the skip. `aliases`: see [`crate::format::folder::files`].
+/// The log and the sidecar of a session. The log is empty if there are no messages, and omitted if the source had none.
+/// Hidden messages are at the start of the log, covered by the skip count. For `aliases`, see
+/// [`crate::format::folder::files`].
 pub fn pair(session: &Session, aliases: Option<&[String]>, report: &mut Report) -> Result<Vec<FolderFile>> {
     let view = View::replay(session);
     let said = Said::of(session, aliases, report);
@@ -77,7 +78,7 @@ pub fn pair(session: &Session, aliases: Option<&[String]>, report: &mut Report) 
     Ok(files)
 }
 
-/// Whether a sidecar alone was read: no log is invented for it.
+/// Whether the session was read from a sidecar without a log; then no log is created.
 fn came_from_sidecar(session: &Session) -> bool {
     let header = session.header();
     let source = header.iter().find(|(name, _)| name == "source");
@@ -86,7 +87,7 @@ fn came_from_sidecar(session: &Session) -> bool {
         .is_some_and(|name| name.ends_with(SIDECAR))
 }
 
-/// Whether a file that is there is one of these, or what PicoClaw has made of it since by adding to it.
+/// Whether an existing file is identical to this one, or PicoClaw has appended to it.
 pub fn is_continued(file: &FolderFile, there: &[u8]) -> bool {
     if file.name.ends_with(LOG) {
         return there.starts_with(&file.bytes);
@@ -95,8 +96,8 @@ pub fn is_continued(file: &FolderFile, there: &[u8]) -> bool {
     key(there).is_some() && key(there) == key(&file.bytes)
 }
 
-/// Which of the files of a pair are there as they were written when the session was shorter. The log goes first: a
-/// sidecar that counts fewer lines than a log which is complete was left by a process that was killed between the two.
+/// Indexes of the files that exist in an earlier, shorter version. The log is written first, so a sidecar with a lower
+/// line count next to a complete log is the result of an interrupted write.
 pub fn grown(files: &[FolderFile], there: &[Option<Vec<u8>>]) -> Vec<usize> {
     let mut grown = Vec::new();
     let mut is_complete = false;
@@ -124,19 +125,19 @@ pub fn grown(files: &[FolderFile], there: &[Option<Vec<u8>>]) -> Vec<usize> {
     grown
 }
 
-/// What the header says, as far as a sidecar (or a legacy document) has a place for it.
+/// The header's data, as far as a sidecar or legacy document can represent it.
 pub(super) struct Said {
     pub key: String,
     pub created: Option<String>,
     updated: Option<String>,
     pub scope: Option<Vec<u8>>,
     pub aliases: Vec<String>,
-    /// Members that PicoClaw does not know: one object.
+    /// Members unknown to PicoClaw, as one object.
     members: Option<Vec<u8>>,
 }
 
 impl Said {
-    /// Reads the header; what has no place is counted as lost.
+    /// Parses the header, and counts what cannot be represented as lost.
     pub fn of(session: &Session, aliases: Option<&[String]>, report: &mut Report) -> Said {
         let header = session.header();
         let raw = |name: &str| {
@@ -184,9 +185,9 @@ impl Said {
         }
     }
 
-    /// When the session was changed last: as the system that it came from says, or when its newest line was said.
+    /// Time of the last change: that of the source, or of the latest line.
     pub fn updated(&self, session: &Session) -> Option<String> {
-        // What was read without any time has the first of all times.
+        // Sessions without any time were read with the epoch.
         let newest = session.newest_time().filter(|time| time::seconds(time) > Some(0));
         let newest = newest.filter(|time| time::is_rfc3339(time));
         match (&self.updated, newest) {
@@ -201,7 +202,7 @@ impl Said {
         sidecar.set_summary(laid.summary.as_deref().unwrap_or_default());
         sidecar.set_skip(laid.head.len() as u64);
         sidecar.set_count(count as u64);
-        // Of a session of PicoClaw that does not say when it began nobody knows.
+        // A PicoClaw session without a creation time is left without one.
         let first = || match is_own(session) {
             true => None,
             false => first_time(session),
@@ -229,7 +230,7 @@ impl Said {
         sidecar
     }
 
-    /// What of it a log alone has no place for, in words; none when there is nothing.
+    /// Names the data that a log alone cannot represent; `None` if there is none.
     pub fn beside(&self) -> Option<String> {
         let named = [
             ("scope", self.scope.is_some()),
@@ -244,7 +245,7 @@ impl Said {
         (!words.is_empty()).then(|| words.join(", "))
     }
 
-    /// Tells what a log alone has no place for, and that it is lost.
+    /// Reports the data that a log alone cannot represent as lost.
     pub fn tell_beside(&self, summary: bool, report: &mut Report) {
         let words: Vec<String> = summary
             .then(|| "summary".to_string())
@@ -280,7 +281,7 @@ fn first_time(session: &Session) -> Option<String> {
     })
 }
 
-/// Whether all of a header's metadata has a place in the files.
+/// Whether the files can represent all of a header's metadata.
 fn is_carried(metadata: &[u8]) -> bool {
     let members = json::members(metadata, Dialect::Python).unwrap_or_default();
     members.iter().all(|(name, value)| {
@@ -290,7 +291,7 @@ fn is_carried(metadata: &[u8]) -> bool {
     })
 }
 
-/// Whether PicoClaw reads this as a scope: of one with a wrong type it gives the whole session up.
+/// Whether PicoClaw accepts this as a scope; it rejects a session whose scope has a wrong type.
 fn is_scope(scope: &[u8]) -> bool {
     let text = |value: &[u8]| matches!(value.first(), Some(b'"')) || value == b"null";
     let mut fits = scope.first() == Some(&b'{');

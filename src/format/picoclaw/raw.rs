@@ -1,4 +1,4 @@
-//! The raw lines of a log: those that PicoClaw counts.
+//! The raw lines of a log, as PicoClaw counts them.
 
 use super::PLACEHOLDER;
 use super::facts::{self, Whole};
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// How many bytes a byte order mark takes, and what is behind it.
+/// The length of a byte order mark, and the bytes after it.
 pub(super) fn without_bom(bytes: &[u8]) -> (usize, &[u8]) {
     bytes
         .strip_prefix(BOM)
@@ -19,17 +19,17 @@ pub(super) fn without_bom(bytes: &[u8]) -> (usize, &[u8]) {
 
 /// A line of a log that PicoClaw counts.
 pub(super) struct RawLine<'a> {
-    /// With its ending.
+    /// The line with its ending.
     pub full: &'a [u8],
-    /// Without ending and byte order mark.
+    /// The line without its ending and byte order mark.
     pub text: &'a [u8],
-    /// How long the mark is.
+    /// Length of the byte order mark.
     pub bom: usize,
-    /// Where `full` begins.
+    /// Position of `full`.
     pub place: Place,
 }
 
-/// The raw lines: split at newlines, one `\r` cut off each, empty ones left out.
+/// The raw lines: split at newlines, without one trailing `\r` each, and without empty lines.
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = RawLine<'_>> {
     let (mut start, mut line) = (0, 0);
     std::iter::from_fn(move || {
@@ -61,14 +61,14 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = RawLine<'_>> {
     })
 }
 
-/// A raw line of a log, as whoever changes the log sees it.
+/// The range of a raw line, for changing a log.
 #[derive(Clone, Copy, Debug)]
 pub struct RawPiece {
-    /// Number of its line in the file, blank ones counted.
+    /// Line number in the file, including blank lines.
     pub line: u64,
-    /// Where it begins.
+    /// Start offset.
     pub start: usize,
-    /// Behind its ending.
+    /// Offset after its ending.
     pub end: usize,
     /// Whether it is a [`PLACEHOLDER`].
     pub placeholder: bool,
@@ -95,7 +95,7 @@ pub fn first_time(bytes: &[u8]) -> Option<String> {
     })
 }
 
-/// Whether these bytes are a log and no document that holds a whole history.
+/// Whether these bytes are a log, not a document with a complete history.
 pub fn is_log(bytes: &[u8]) -> bool {
     !matches!(
         facts::whole(without_bom(bytes).1),
@@ -103,7 +103,7 @@ pub fn is_log(bytes: &[u8]) -> bool {
     )
 }
 
-/// Whether these bytes are one document that holds a whole history.
+/// Whether these bytes are a document with a complete history.
 pub fn is_document(bytes: &[u8]) -> bool {
     matches!(facts::whole(without_bom(bytes).1), Whole::Document(_))
 }

@@ -1,4 +1,4 @@
-//! The sidecar of a log as a thing to change: what is not changed stays as it is spelled.
+//! Edits the sidecar of a log, leaving all other members unchanged.
 
 use super::encode::{ZERO_TIME, quoted};
 use super::facts::{Facts, Shape};
@@ -9,7 +9,7 @@ use crate::format::indent::indented;
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 
-/// The members that PicoClaw knows, in the order in which it writes them.
+/// The members known to PicoClaw, in its order.
 const NAMES: [&str; 8] = [
     "key",
     "summary",
@@ -30,24 +30,24 @@ const UPDATED: usize = 5;
 const SCOPE: usize = 6;
 const ALIASES: usize = 7;
 
-/// What a sidecar says, each value as it was written.
+/// A sidecar with its raw values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sidecar {
     values: [Option<Vec<u8>>; NAMES.len()],
-    /// Members that PicoClaw does not know, name and value.
+    /// Members unknown to PicoClaw, name and value.
     unknown: Vec<Vec<u8>>,
 }
 
 impl Sidecar {
-    /// For a session of this key that has none yet.
+    /// A new sidecar for a session with this key.
     pub fn new(key: &str) -> Sidecar {
         let mut sidecar = Sidecar::default();
         sidecar.values[KEY] = Some(quoted(key));
         sidecar
     }
 
-    /// Reads one by the rules of PicoClaw, which gives a session up for one wrong type; the error says what is
-    /// wrong.
+    /// Parses a sidecar by the rules of PicoClaw, which rejects a session for one wrong type; the error describes the
+    /// problem.
     pub fn read(bytes: &[u8]) -> Result<Sidecar, String> {
         let object = without_bom(bytes).1;
         let facts = Facts::read(object, Shape::Sidecar).map_err(|fault| fault.what.to_string())?;
@@ -60,7 +60,7 @@ impl Sidecar {
                 .iter()
                 .position(|name| name.as_bytes() == field.name.as_ref())
             {
-                // For a list or a pointer null is a value, for everything else no change.
+                // For a list or pointer, null is a value; for other types, it changes nothing.
                 Some(known) if known >= SCOPE && field.is_null() => sidecar.values[known] = None,
                 Some(_) if field.is_null() => {}
                 Some(known) => sidecar.values[known] = Some(field.value.to_vec()),
@@ -87,26 +87,26 @@ impl Sidecar {
         self.text(KEY)
     }
 
-    /// What stands for what is out of view.
+    /// The summary of hidden messages.
     pub fn summary(&self) -> String {
         self.text(SUMMARY)
     }
 
-    /// Changes the summary.
+    /// Sets the summary.
     pub fn set_summary(&mut self, text: &str) {
         if self.summary() != text {
             self.values[SUMMARY] = Some(quoted(text));
         }
     }
 
-    /// Changes the summary to a new one, where there is one.
+    /// Sets the summary, if there is a new one.
     pub fn set_summary_if(&mut self, text: Option<&str>) {
         if let Some(text) = text {
             self.set_summary(text);
         }
     }
 
-    /// The other names of the session.
+    /// The aliases of the session.
     pub fn aliases(&self) -> Vec<String> {
         let raw = self.values[ALIASES].as_deref().unwrap_or(b"[]");
         let all = json::elements(raw, Dialect::Strict).unwrap_or_default();
@@ -114,7 +114,7 @@ impl Sidecar {
         texts.map(Cow::into_owned).collect()
     }
 
-    /// Changes the other names.
+    /// Sets the aliases.
     pub fn set_aliases(&mut self, aliases: &[String]) {
         if self.aliases() != aliases {
             let list = array(aliases.iter().map(|alias| quoted(alias)));
@@ -122,18 +122,18 @@ impl Sidecar {
         }
     }
 
-    /// The agent that the scope names.
+    /// The agent in the scope.
     pub fn agent(&self) -> Option<String> {
         let agent = json::member(self.values[SCOPE].as_deref()?, "agent_id");
         agent.and_then(json::text).map(Cow::into_owned)
     }
 
-    /// Changes the scope; the value is laid out already.
+    /// Sets the scope, which is already formatted.
     pub(super) fn set_scope(&mut self, scope: Vec<u8>) {
         self.values[SCOPE] = Some(scope);
     }
 
-    /// Adds a member that PicoClaw does not know, unless it would be one that it knows.
+    /// Adds a member unknown to PicoClaw; ignores known names.
     pub(super) fn add_unknown(&mut self, name: &str, raw: Vec<u8>) {
         let is_known = NAMES.iter().any(|known| known.eq_ignore_ascii_case(name));
         if is_known || !name.is_ascii() {
@@ -142,50 +142,50 @@ impl Sidecar {
         self.unknown.push(raw);
     }
 
-    /// How many raw lines at the head of the log are out of view.
+    /// Number of hidden raw lines at the start of the log.
     pub fn skip(&self) -> u64 {
         let number = self.values[SKIP].as_deref().and_then(go::integer).unwrap_or(0);
         u64::try_from(number).unwrap_or(0)
     }
 
-    /// Changes what is out of view.
+    /// Sets the number of hidden lines.
     pub fn set_skip(&mut self, lines: u64) {
         if self.skip() != lines {
             self.values[SKIP] = Some(lines.to_string().into_bytes());
         }
     }
 
-    /// How many raw lines there were, by the account of whoever wrote it last.
+    /// Number of raw lines according to the last writer.
     pub fn count(&self) -> u64 {
         let number = self.values[COUNT].as_deref().and_then(go::integer).unwrap_or(0);
         u64::try_from(number).unwrap_or(0)
     }
 
-    /// Changes the number of raw lines.
+    /// Sets the number of raw lines.
     pub fn set_count(&mut self, lines: u64) {
         if self.count() != lines {
             self.values[COUNT] = Some(lines.to_string().into_bytes());
         }
     }
 
-    /// Whether it is not known when the session began.
+    /// Whether the creation time is unknown.
     pub fn has_no_time(&self) -> bool {
         self.values[CREATED]
             .as_ref()
             .is_none_or(|value| value == ZERO_TIME)
     }
 
-    /// Says when the session began.
+    /// Sets the creation time.
     pub fn set_created(&mut self, time: &str) {
         self.values[CREATED] = Some(quoted(&super::encode::time(time)));
     }
 
-    /// Says when the session was written last.
+    /// Sets the time of the last change.
     pub fn set_updated(&mut self, time: &str) {
         self.values[UPDATED] = Some(quoted(&super::encode::time(time)));
     }
 
-    /// The file's bytes: two spaces a level, no newline at the end.
+    /// Encodes the file: indented by two spaces, without a final newline.
     pub fn bytes(&self) -> Vec<u8> {
         let mut members: Vec<Vec<u8>> = Vec::new();
         for (known, name) in NAMES.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What is to be told of the lines of a log: which of them PicoClaw reads, and what others hold.
+//! Describes the lines of a log for reports: what PicoClaw reads of each, and what other lines contain.
 
 use super::line::Line as Message;
 use super::member::Rules;
@@ -6,33 +6,33 @@ use super::raw::lines;
 use crate::error::Place;
 use crate::model::json::{self, Dialect};
 
-/// One line that PicoClaw counts.
+/// A line that PicoClaw counts.
 #[derive(Debug)]
 pub struct Line {
-    /// Where it begins.
+    /// Its position.
     pub place: Place,
-    /// Its bytes, without its ending.
+    /// Its size in bytes, without its ending.
     pub size: usize,
-    /// Whether it begins with a byte order mark.
+    /// Whether it starts with a byte order mark.
     pub mark: bool,
-    /// What PicoClaw reads of it, or why nothing.
+    /// What PicoClaw reads, or why it rejects the line.
     pub reading: Result<Said, &'static str>,
-    /// How many whole messages a line holds that is none.
+    /// Number of complete messages in a rejected line.
     pub records: usize,
 }
 
-/// A message, as far as it matters here.
+/// The relevant properties of a message.
 #[derive(Debug)]
 pub struct Said {
     /// Whether PicoClaw never shows it.
     pub thought_only: bool,
-    /// The ids of its calls.
+    /// Ids of its calls.
     pub calls: Vec<String>,
-    /// The call that it answers.
+    /// Id of the call that it answers.
     pub answers: Option<String>,
 }
 
-/// The lines of a log, one after another.
+/// Iterates over the lines of a log.
 pub fn told_lines(bytes: &[u8]) -> impl Iterator<Item = Line> + '_ {
     lines(bytes).map(|raw| {
         let reading = Message::read(raw.text, Rules::Log);
@@ -59,11 +59,10 @@ pub fn told_lines(bytes: &[u8]) -> impl Iterator<Item = Line> + '_ {
     })
 }
 
-/// The parts of a line that is no message: whole messages, and what lies between them. What is in a value that is whole
-/// belongs to it.
+/// Splits a rejected line into complete messages and other bytes. Objects inside a complete value are not split off.
 fn pieces(text: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
     let (mut start, mut at) = (0, 0);
-    // A line of nothing but beginnings is not read to its end from each of them.
+    // Limit the total work, so that a line of object starts is not parsed to its end from each of them.
     let mut left = 16 * text.len() + 4096;
     let mut found = Vec::new();
     while let Some(next) = memchr::memchr(b'{', &text[at..]).map(|next| at + next) {
@@ -89,13 +88,13 @@ fn pieces(text: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
         .filter(|(piece, _)| !piece.trim_ascii().is_empty())
 }
 
-/// Whether this is a message, and not an object in one: it says who speaks.
+/// Whether this is a message with a role, not an object inside one.
 fn is_record(object: &[u8]) -> bool {
     json::member(object, "role").is_some() && Message::read(object, Rules::Log).is_ok()
 }
 
-/// The log with every whole message on a line of its own, without a byte order mark, and with an end of its last line.
-/// The first `skip` lines stay as they are.
+/// The log with every complete message on its own line, without byte order marks, and with a final newline. The first
+/// `skip` lines are unchanged.
 pub fn mended(bytes: &[u8], skip: u64) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len() + 16);
     for (raw, nth) in lines(bytes).zip(1..) {

@@ -1,4 +1,4 @@
-//! Messages of the record stream as lines of a log.
+//! Converts native messages to lines of a log.
 
 use super::encode::quoted;
 use super::go::Accepted;
@@ -15,20 +15,19 @@ use crate::model::record::{Kind as Is, Record};
 use crate::model::time;
 use std::borrow::Cow;
 
-/// Bytes of the longest line that PicoClaw reads; one more makes the whole session unreadable for it.
+/// Maximum length in bytes of a line that PicoClaw reads; a longer one makes the whole session unreadable for it.
 pub const LONGEST: usize = 10_485_759;
 
-/// Lists that only PicoClaw has, in the order of its lines.
+/// Lists specific to PicoClaw, in the order of its lines.
 const LISTS: [&str; 3] = ["media", "attachments", "system_parts"];
 
-/// The lines, without newlines, for these lines of the record stream. A message without a time gets `now`. What
-/// does not come along is counted as lost, and a message that PicoClaw will not show is told of. A message that
-/// is too long is refused.
+/// Converts native lines to lines of a log, without newlines. A message without a time gets `now`. Reports losses, and
+/// messages that PicoClaw will not show. Returns an error for a message that is too long.
 pub fn log_lines(bodies: &[Vec<u8>], now: &str, report: &mut Report) -> Result<Vec<Vec<u8>>> {
     let mut writing = Writing::new(Some(now), Purpose::Export);
     let mut lines = Vec::new();
     for body in bodies {
-        // Not the start of an input: a byte order mark would be content here.
+        // Not the start of an input, so a byte order mark would be content.
         let record = Record::parse(body, Place { line: 0, offset: 1 });
         match &record.kind {
             Is::Message(message) => lines.push(writing.line(message, record.body, report)?),
@@ -40,7 +39,7 @@ pub fn log_lines(bodies: &[Vec<u8>], now: &str, report: &mut Report) -> Result<V
     Ok(lines)
 }
 
-/// A message that takes the place of others in a log, as a line without its newline; see [`log_lines`].
+/// A line, without its newline, for a message that replaces others in a log; see [`log_lines`].
 pub fn log_line_of(
     message: &Message<'_>,
     body: &[u8],
@@ -50,14 +49,14 @@ pub fn log_line_of(
     Writing::new(now, Purpose::Return).line(message, body, report)
 }
 
-/// Messages of one log, written one after another.
+/// Writes the messages of one log in order.
 pub(super) struct Writing<'w> {
-    /// The time of messages that have none; without it they stay without.
+    /// The time of messages without one; `None` leaves them without.
     now: Option<&'w str>,
     purpose: Purpose,
-    /// Whether they are elements of a document, on lines of their own.
+    /// Whether they are elements of a document, one per line.
     document: bool,
-    /// The ids that the lines will have when they are read again.
+    /// The ids that the lines will have when read again.
     ids: Derive,
     nth: u64,
 }
@@ -73,7 +72,7 @@ impl<'w> Writing<'w> {
         }
     }
 
-    /// For the messages of a legacy document.
+    /// For messages of a legacy document.
     pub fn in_document(purpose: Purpose) -> Writing<'w> {
         Writing {
             document: true,
@@ -81,7 +80,7 @@ impl<'w> Writing<'w> {
         }
     }
 
-    /// Whether lines that are no messages can stand between.
+    /// Whether lines that are not messages may be in between.
     pub fn is_log(&self) -> bool {
         !self.document
     }
@@ -108,7 +107,7 @@ impl<'w> Writing<'w> {
             let what = "only reasoning; kept, but PicoClaw does not show the line";
             report.note(Place::default(), format!("message {}: {what}", self.nth));
         }
-        // The id of a message that came from PicoClaw is made of its line, and comes again with it.
+        // The id of a message read from PicoClaw is derived from its line, and is restored on reading.
         let again = self.ids.id(&line);
         if message.id().is_some_and(|id| !id.is_empty() && id != again) {
             lost.push(Loss::Id);
@@ -120,7 +119,7 @@ impl<'w> Writing<'w> {
     }
 }
 
-/// One message as a line, and whether PicoClaw never shows it.
+/// Converts a message to a line; also returns whether PicoClaw never shows it.
 fn log_line(
     message: &Message<'_>,
     body: &[u8],
@@ -133,7 +132,7 @@ fn log_line(
         .unwrap_or(b"{}");
     let lists = LISTS.map(|name| json::member(own, name).or_else(|| json::member(body, name)));
     let whole = candidate(message, body, own, lists, now, lost);
-    // What was put among PicoClaw's own members by hand may be nothing that it reads.
+    // Manually edited PicoClaw members may be invalid.
     let plain;
     let line = match Line::read(&whole, Rules::Log) {
         Ok(line) => line,
@@ -154,13 +153,12 @@ fn log_line(
     Ok((encoded, line.is_thought_only()))
 }
 
-/// Whether PicoClaw shows this message to nobody.
+/// Whether PicoClaw never shows this message.
 pub(super) fn is_thought_only(message: &Message<'_>, body: &[u8]) -> bool {
     log_line(message, body, None, &mut Vec::new()).is_ok_and(|(_, hidden)| hidden)
 }
 
-/// A line with members behind its own that PicoClaw does not know, and that change nothing about what it reads;
-/// none when they would.
+/// Appends members unknown to PicoClaw to a line; `None` if they would change what PicoClaw reads.
 fn with_unknown(line: &[u8], members: &[u8]) -> Option<Vec<u8>> {
     let inner = members.strip_prefix(b"{")?.strip_suffix(b"}")?;
     if inner.is_empty() {
@@ -174,7 +172,7 @@ fn with_unknown(line: &[u8], members: &[u8]) -> Option<Vec<u8>> {
     (read.encoded() == line).then_some(more)
 }
 
-/// The message under PicoClaw's names, spelled in any way.
+/// The message with PicoClaw's member names, not yet in Go's encoding.
 fn candidate(
     message: &Message<'_>,
     body: &[u8],
@@ -190,7 +188,7 @@ fn candidate(
         _ => message.role_name(),
     };
     built.text("role", &role);
-    // A text keeps its spelling as long as it can: what is no character is told apart by the reader.
+    // Keep a string unchanged as long as possible; the reader handles invalid characters.
     match message.content {
         Some(raw) if raw.starts_with(b"\"") => built.raw("content", raw),
         _ => built.text("content", &message.text()),
@@ -232,7 +230,7 @@ fn candidate(
     built.finish()
 }
 
-/// The text of reasoning, its parts on lines of their own.
+/// The text of reasoning, one part per line.
 fn reasoning(raw: &[u8], lost: &mut Vec<Loss>) -> String {
     if let Some(text) = json::text(raw) {
         return text.into_owned();
@@ -259,7 +257,7 @@ fn elements(list: Option<&[u8]>) -> Vec<&[u8]> {
         .unwrap_or_default()
 }
 
-/// The calls, with what PicoClaw had said of them beside.
+/// The calls, with PicoClaw's additional members.
 fn calls(message: &Message<'_>, own: &[u8], lost: &mut Vec<Loss>) -> Vec<u8> {
     let raws = elements(message.tool_calls);
     let beside = elements(json::member(own, "calls"));
@@ -298,7 +296,7 @@ fn calls(message: &Message<'_>, own: &[u8], lost: &mut Vec<Loss>) -> Vec<u8> {
     }))
 }
 
-/// What a line has no place for, whatever it holds.
+/// Counts data that a line can never represent.
 fn losses(message: &Message<'_>, body: &[u8], own: &[u8]) -> Vec<Loss> {
     let members = json::members(body, Dialect::Python).unwrap_or_default();
     let said = members

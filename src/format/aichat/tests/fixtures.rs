@@ -1,4 +1,4 @@
-//! Files that are at hand elsewhere.
+//! Tests with sample files.
 
 use super::{returned, session, shown, written};
 use crate::format::Format;
@@ -19,7 +19,7 @@ fn every_file_is_written_back_as_what_it_was() {
         let (read, report) = session(&text);
         assert!(report.findings.is_empty(), "{}: {report:?}", truth.name);
         assert_eq!(returned(&read, true).unwrap(), text);
-        // Of its records alone it says the same.
+        // The records alone yield the same session.
         let (again, told) = session(&written(&read).0);
         assert!(told.findings.is_empty(), "{}: {told:?}", truth.name);
         assert_eq!(shown(&again), shown(&read));

@@ -1,4 +1,4 @@
-//! Files read and written.
+//! Tests of reading and writing files.
 
 mod fixtures;
 mod small;
@@ -11,7 +11,7 @@ use crate::format::{Format, Purpose, Returned, Source};
 use crate::model::session::Session;
 use crate::model::view::View;
 
-/// The session of a file, and what is told of it.
+/// The session of a file, and the report.
 pub fn session(file: &str) -> (Session, Report) {
     let mut report = Report::default();
     let source = Source {
@@ -22,7 +22,7 @@ pub fn session(file: &str) -> (Session, Report) {
     (sessions.remove(0), report)
 }
 
-/// Role and text of what is in view; of a summary its text.
+/// Role and text of visible messages; the text of a summary.
 pub fn shown(session: &Session) -> Vec<(String, String)> {
     let view = View::replay(session);
     let item = |item: &crate::model::view::Item| match item.summary(session) {
@@ -35,7 +35,7 @@ pub fn shown(session: &Session) -> Vec<(String, String)> {
     view.items.iter().map(item).collect()
 }
 
-/// A session as a file, made of its records alone.
+/// Writes a session as a file from its records alone.
 pub fn written(session: &Session) -> (String, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let view = View::replay(session);
@@ -51,7 +51,7 @@ pub fn written(session: &Session) -> (String, Report) {
     (String::from_utf8(out).unwrap(), report)
 }
 
-/// A session in the file that it came from.
+/// Writes a session back to its file.
 pub fn returned(session: &Session, changed: bool) -> Result<String> {
     let view = View::replay(session);
     let returned = Returned {
@@ -64,7 +64,7 @@ pub fn returned(session: &Session, changed: bool) -> Result<String> {
     Ok(String::from_utf8(out).unwrap())
 }
 
-/// The session with these lines more.
+/// The session with these lines appended.
 pub fn with(session: &Session, lines: &[&str]) -> Session {
     let mut session = session.clone();
     lines.iter().for_each(|line| session.push_new(line.as_bytes()));

@@ -1,4 +1,4 @@
-//! Small files: what a summary covers, calls, changes in place, damage.
+//! Tests with small files: summaries, calls, changes in place, damage.
 
 use super::{returned, session, shown, with, written};
 use crate::format::report::Loss;
@@ -124,7 +124,7 @@ fn a_summary_covers_what_was_compressed() {
     );
     assert_eq!(returned(&read, true).unwrap(), PACKED);
     assert_eq!(written(&read).0, PACKED);
-    // Taken back, all of it is live.
+    // After undoing the compaction, everything is live.
     let event = (0..read.len())
         .find(|index| read.class(*index) == Class::Event)
         .unwrap();
@@ -145,7 +145,7 @@ fn a_summary_covers_what_was_compressed() {
         text,
         "model: m\nmessages:\n- role: user\n  content: a\n- role: assistant\n  content: b\n- role: user\n  content: c\n"
     );
-    // A first message that is no summary stands for nothing.
+    // A first message with another role is not a summary.
     let (odd, _) = session(&PACKED.replace("role: system", "role: user"));
     assert_eq!(shown(&odd).len(), 2);
     assert_eq!(shown(&odd)[0].0, "user");
@@ -196,7 +196,7 @@ fn calls_and_results_are_one_message_there() {
     assert!(calls[1].0.starts_with("call_"));
     assert_eq!(returned(&read, true).unwrap(), TOOLS);
     assert_eq!(written(&read).0, TOOLS);
-    // Without its results it is a text.
+    // Without its results, it is a text message.
     let cut = with(
         &read,
         &[&format!(
@@ -270,7 +270,7 @@ fn damage_in_one_element_leaves_the_others() {
     );
     assert_eq!(shown(&read).len(), 3);
     assert_eq!(returned(&read, false).unwrap(), damaged);
-    // A change keeps what it cannot read, after the element before it.
+    // A change preserves unreadable elements, each after its predecessor.
     let more = with(&read, &[r#"{"role":"user","content":"and?"}"#]);
     let added = "- role: user\n  content: and?\n";
     assert_eq!(

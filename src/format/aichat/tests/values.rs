@@ -1,4 +1,4 @@
-//! YAML and JSON: what is read of the one is what was written of the other.
+//! Round trip of JSON values through YAML.
 
 use crate::format::aichat::{spell, yaml};
 use crate::model::json;

@@ -29,7 +29,7 @@ fn zones_and_unknown_members_come_back() {
         .collect();
     assert_eq!(texts, ["a", "A", "b", "B", "c", "C"]);
     assert_eq!(again(&through_a_stream(&read)).0, DOCUMENT);
-    // What has no newline gets none.
+    // A missing final newline is not added.
     let bare = DOCUMENT.trim_end();
     assert_eq!(again(&session(bare.as_bytes()).0.unwrap()).0, bare);
 }
@@ -48,7 +48,7 @@ fn spellings_that_cannot_be_made_again_are_kept() {
         );
         let read = session(document.as_bytes()).0.unwrap();
         assert_eq!(again(&through_a_stream(&read)).0, document);
-        // It is no longer what was said when somebody says another thing.
+        // The original is dropped when another message is added.
         let mut changed = Session::default();
         for index in 0..read.len() {
             let line = String::from_utf8_lossy(read.record(index).body).into_owned();
@@ -139,7 +139,7 @@ fn any_session_becomes_a_memory() {
         lost,
         [(Loss::Arguments, 1), (Loss::Message, 1), (Loss::Header, 1)]
     );
-    // And back: the turn that waits for its answer is a message again.
+    // And back: the unanswered turn becomes a message again.
     let document = again(&session).0;
     let back = super::session(document.as_bytes()).0.unwrap();
     assert_eq!(state(&back).open.len(), 1);
@@ -149,7 +149,7 @@ fn any_session_becomes_a_memory() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-    /// What is read of anything near a document and written is read as the same again.
+    /// Reading, writing and reading again yields the same session.
     #[test]
     fn what_is_written_is_read_as_the_same(document in near_document()) {
         let Ok(read) = session(document.as_bytes()).0 else { return Ok(()) };
@@ -159,7 +159,7 @@ proptest! {
     }
 }
 
-/// Documents whose members are of any type, in any order, some of them missing.
+/// Documents with members of any type, in any order, some of them missing.
 fn near_document() -> impl Strategy<Value = String> {
     let scalar = prop::sample::select(vec![
         "null",

@@ -61,10 +61,10 @@ fn documents_are_taken_and_refused_as_told() {
                 "config_snapshot ignored" => {
                     expected["config_snapshot"] = row["in"]["config_snapshot"].clone()
                 }
-                // What is left out stays left out in what nobody changed.
+                // Missing members are not added to unchanged data.
                 "turn empty object" | "ts null" => expected["turns"] = row["in"]["turns"].clone(),
                 "turns empty string" => {}
-                // Its own spelling is kept where nobody changed it.
+                // Unchanged data keeps its encoding.
                 "ts int" => expected["turns"] = row["in"]["turns"].clone(),
                 _ => assert!(!differs, "{case}"),
             }

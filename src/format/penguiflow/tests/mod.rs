@@ -10,7 +10,7 @@ use std::path::PathBuf;
 mod documents;
 mod fixtures;
 
-/// A file or folder of the public cases.
+/// A sample file or directory.
 pub(super) fn fixture(name: &str) -> PathBuf {
     crate::sample_data::path("penguiflow").join(name)
 }
@@ -42,7 +42,7 @@ pub(super) fn again(session: &Session) -> (String, Report) {
     (String::from_utf8(out).unwrap(), report)
 }
 
-/// The session as a stream brings it: line by line.
+/// The session after reading it line by line.
 pub(super) fn through_a_stream(session: &Session) -> Session {
     use crate::model::record::Record;
     let mut copy = Session::default();

@@ -1,11 +1,11 @@
-//! Whatever the bytes are: nothing panics, nothing is lost, and the view is that of the rules.
+//! Property tests with arbitrary bytes: no panic, no loss, and the view follows the rules.
 
 use super::super::{Whole, facts, lines, without_bom};
 use super::{Folder, read_in, read_pair, said, thought};
 use crate::model::view::{Item, View};
 use proptest::prelude::*;
 
-/// A mistake that a program or a disk makes.
+/// An error that a program or a disk may cause.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
     let lines = [
         said("user", r"a\u003c\ud800"),
@@ -35,7 +35,7 @@ fn mutated() -> impl Strategy<Value = Vec<u8>> {
         })
 }
 
-/// The raw lines of PicoClaw that are neither empty nor a mark alone.
+/// Number of PicoClaw's raw lines that are neither empty nor only a byte order mark.
 fn carried(bytes: &[u8]) -> usize {
     lines(bytes).filter(|raw| !raw.text.is_empty()).count()
 }

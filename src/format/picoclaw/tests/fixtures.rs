@@ -1,5 +1,5 @@
-//! The reader against what PicoClaw's own code did, when the fixtures are there: `CONVO_FIXTURES` names their
-//! folder, else `../shared/fixtures` beside the crate is looked at.
+//! Compares the reader with recorded results of PicoClaw, if available: `CONVO_FIXTURES` names the directory; the
+//! default is `../shared/fixtures`, next to this crate.
 
 use super::super::line::Line;
 use super::super::member::Rules;
@@ -57,7 +57,7 @@ pub(super) fn texts(list: &Value) -> Vec<String> {
     list.as_array().unwrap().iter().map(text).collect()
 }
 
-/// The message in the members of PicoClaw, decoded.
+/// The decoded message with PicoClaw's members.
 fn as_picoclaw(message: &Message<'_>, full: &[u8]) -> Value {
     let line: Value = from_slice(&utf16_safe(full)).unwrap();
     let mut out = value!({"role": message.role_name(), "content": message.text()});
@@ -109,7 +109,7 @@ fn as_picoclaw(message: &Message<'_>, full: &[u8]) -> Value {
     out
 }
 
-/// The line without half surrogate pairs, at which `serde_json` stops.
+/// The line without lone surrogates, which `serde_json` rejects.
 fn utf16_safe(full: &[u8]) -> Vec<u8> {
     String::from_utf8_lossy(full).replace(r"\ud800", "?").into_bytes()
 }
@@ -125,8 +125,7 @@ fn picoclaw_view(read: &Read) -> Vec<Value> {
         .collect()
 }
 
-/// Numbers of raw lines, PicoClaw's way of counting, from numbers of lines; without `null` and `{}`, which it
-/// takes for messages.
+/// Converts line numbers to raw line numbers, as PicoClaw counts; without `null` and `{}`, which it reads as messages.
 fn raw_numbers(bytes: &[u8], rejected: &[u64]) -> Vec<u64> {
     let counts = |raw: &RawLine<'_>| {
         let empty = matches!(raw.text, b"null" | b"{}");
@@ -139,7 +138,7 @@ fn raw_numbers(bytes: &[u8], rejected: &[u64]) -> Vec<u64> {
         .collect()
 }
 
-/// Compares one state; false when there is no file for its key.
+/// Compares one state; `false` if there is no file for its key.
 fn check_state(case: &str, folder: &Folder, state: &Value) -> bool {
     let key = state["key"].as_str().unwrap();
     let stem = key.replace([':', '/', '\\'], "_");

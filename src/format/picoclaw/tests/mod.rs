@@ -1,4 +1,4 @@
-//! The reader as a whole: made-up sessions, arbitrary bytes, and the fixtures when they are there.
+//! Tests of the reader: small sessions, arbitrary bytes, and sample files if available.
 
 mod arbitrary;
 mod fixtures;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 pub(super) type Folder = BTreeMap<String, Vec<u8>>;
 
-/// A session that was read, and what was said about it.
+/// A session that was read, and the report.
 pub(super) struct Read {
     pub session: Session,
     pub report: Report,
@@ -45,7 +45,7 @@ pub(super) fn read_pair(lines: &str, sidecar: &str) -> Read {
 }
 
 impl Read {
-    /// What has to hold whatever was read.
+    /// Invariants of every session that was read.
     fn check(&self) {
         let session = &self.session;
         assert!(session.record(0).event().is_some_and(|event| event.is_header()));
@@ -83,7 +83,7 @@ impl Read {
             .into_owned()
     }
 
-    /// Lines of the source that were reported as no messages.
+    /// Source lines that were reported as not being messages.
     pub fn rejected(&self) -> Vec<u64> {
         let rejected = self
             .report
@@ -209,7 +209,7 @@ fn what_is_no_message_is_carried_and_never_shown() {
             );
         }
     }
-    // Without anything in it that was said, there is nothing to tell a session by but its name.
+    // Without any message, only the file name identifies a session.
     let none = rejected.join("\n");
     assert!(read_in(&Folder::new(), Some("x.jsonl"), none.as_bytes()).is_ok());
     for name in [None, Some("x.json"), Some("x.log")] {
@@ -287,7 +287,7 @@ fn either_file_of_a_pair_leads_to_the_same_session() {
     assert_eq!(by_log.log(), by_sidecar.log());
     let alone = read_in(&Folder::new(), Some("s.meta.json"), sidecar.as_bytes()).unwrap();
     assert_eq!((alone.summary(), alone.texts().len()), ("sum".to_string(), 0));
-    // On a pipe it is still no legacy session, though it has a summary.
+    // On a pipe, this is not a legacy session even though it has a summary.
     let piped = read_in(&Folder::new(), None, br#"{"key":"k","summary":"sum","skip":0}"#).unwrap();
     assert!(piped.log()[0].contains(r#""key":"k""#) && !piped.log()[0].contains("members"));
     assert!(read_in(&Folder::new(), Some("s.meta.json"), br#"{"foo":1}"#).is_err());

@@ -1,4 +1,4 @@
-//! Sequences of operations on one session: after each of them the files are read.
+//! Applies sequences of operations to a session, and reads the files after each.
 
 use super::super::line::Line;
 use super::super::member::Rules;
@@ -7,8 +7,8 @@ use super::fixtures::{fixtures, json_lines, texts};
 use super::read_pair;
 use serde_json::{Value, json as value};
 
-/// A session directory as the operations of a sequence leave it; what a truncation skips is taken from the
-/// fixture, for that is the writer's matter.
+/// The session directory after each operation; the skip count of a truncation is taken from the fixture, because it is
+/// tested with the writer.
 #[derive(Default)]
 struct Directory {
     lines: String,
@@ -70,7 +70,7 @@ fn sequences_show_the_same_after_every_step() {
                 "{at}"
             );
             assert_eq!(read.summary(), after["summary"].as_str().unwrap(), "{at}");
-            // `null` and `{}` are empty messages to PicoClaw and unreadable to us.
+            // `null` and `{}` are empty messages for PicoClaw, but damaged lines for convo.
             let without_empty =
                 |texts: Vec<String>| texts.into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>();
             assert_eq!(

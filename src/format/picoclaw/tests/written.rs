@@ -1,4 +1,4 @@
-//! What is written, against what PicoClaw's own code writes.
+//! Compares written files with those of PicoClaw.
 
 use super::super::line::Line;
 use super::super::log_lines;
