@@ -1,4 +1,4 @@
-//! What a line is.
+//! Classifies the lines of a history.
 
 use super::BEGINS;
 use crate::model::time;
@@ -6,13 +6,13 @@ use crate::model::time;
 /// The kinds of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind<'a> {
-    /// A session begins, at this local time.
+    /// The start of a session, with its local time.
     Begins(&'a str),
-    /// A line that the user says, without what tells it.
+    /// A line of a user message, without its prefix.
     User(&'a str),
-    /// What the console shows.
+    /// Console output.
     Console,
-    /// A line that the model says.
+    /// A line of a model message.
     Said,
     /// White space.
     Empty,
@@ -20,14 +20,14 @@ pub enum Kind<'a> {
     Unreadable,
 }
 
-/// When a session begins, as a line of bytes says it.
+/// The start time of a session, if this line contains it.
 pub fn began(line: &[u8]) -> Option<&str> {
     let time = std::str::from_utf8(line).ok()?.strip_prefix(BEGINS)?.trim_end();
     let shaped = time.len() == "YYYY-MM-DD HH:MM:SS".len() && time.as_bytes()[10] == b' ';
     (shaped && time::read(time).is_some()).then_some(time)
 }
 
-/// What a line without its ending is.
+/// Classifies a line without its ending.
 pub fn kind(line: &[u8]) -> Kind<'_> {
     let Ok(text) = std::str::from_utf8(line) else {
         return Kind::Unreadable;

@@ -1,19 +1,18 @@
-//! aider's chat history: a log for people in Markdown, all sessions of all time in one file. What a line is is told by
-//! how it begins, so that an answer which quotes or has headings of the fourth level looks like the console's or the
-//! user's.
+//! aider's chat history: a Markdown log for human readers, with all sessions in one file. The prefix of a line
+//! determines its kind, so a reply with quotations or level-four headings is mistaken for console output or user input.
 //!
-//! | line begins with | is |
+//! | line starts with | meaning |
 //! |---|---|
-//! | `# aider chat started at DATE TIME` | a session begins, in local time |
-//! | `#### ` | what the user says, a line of it; two blanks end it |
-//! | `> `, or is `>` | what the console shows: an event, the lines as they stand |
-//! | anything else | what the model says |
+//! | `# aider chat started at DATE TIME` | the start of a session, in local time |
+//! | `#### ` | a line of a user message, which ends with two spaces |
+//! | `> `, or is `>` | console output: an event with the original lines |
+//! | anything else | a line of a model message |
 //!
-//! Lines of one kind that follow one another are one message. An empty line between two of the user's makes two of them:
-//! within one they are written as `####` and blanks. Within what the model says empty lines stay, around it they go.
+//! Adjacent lines of one kind form one message. An empty line separates two user messages; within one, it is written as
+//! `####` and spaces. Empty lines within a model message are kept, those around it are dropped.
 //!
-//! That `/clear` and `/reset` were done is what the console tells; what was said before is out of view then, once
-//! something follows. `# ` lines and what stands last are kept, where aider's own reader drops them.
+//! Console output shows that `/clear` or `/reset` was executed, which hides earlier messages once another message
+//! follows. `# ` lines and the last lines are kept, although aider's own reader drops them.
 
 mod line;
 mod read;
@@ -56,7 +55,7 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// What such a file looks like; without the line that begins a session it is a guess, which the reader tells.
+/// The signature of a history; without the line that starts a session it is a guess, which the reader reports.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "an aider chat history",
@@ -67,11 +66,11 @@ pub(super) const SIGNATURE: Signature = Signature {
     ..Signature::BLANK
 };
 
-/// Lines of a head that are looked at.
+/// Maximum number of lines to examine.
 const LOOKED_AT: usize = 10_000;
 
-/// The word under which leftovers are kept.
+/// The name of the format's annotations.
 const NAME: &str = "aider";
 
-/// What is shown of a session that begins.
+/// Prefix of the line that starts a session.
 const BEGINS: &str = "# aider chat started at ";

@@ -1,4 +1,4 @@
-//! A file as sessions, one at a time.
+//! Reads a file as sessions, one at a time.
 
 use super::NAME;
 use super::line::{self, Kind};
@@ -23,16 +23,16 @@ pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
     }))
 }
 
-/// A file on its way.
+/// The sessions of a file.
 struct Histories {
     pieces: Pieces,
     name: Option<String>,
     sessions: usize,
-    /// Whether one that says when it began was met.
+    /// Whether a session with a start time was found.
     dated: bool,
 }
 
-/// What is told of every file.
+/// A note that is reported once per file.
 const LOCAL: &str = "timestamps without time zone read as local time";
 const PEOPLE: &str =
     "a log without ids, timestamps and tool calls; quotes (> ) and headings (#### ) in replies are ambiguous";
@@ -58,7 +58,7 @@ fn ended(line: &[u8]) -> &[u8] {
 }
 
 impl Histories {
-    /// The session of a piece; none of what says nothing and was begun by nothing.
+    /// Converts a section of the file to a session; `None` if it has neither a start line nor content.
     fn session(&mut self, piece: &Piece, report: &mut Report) -> Option<Session> {
         let first = piece
             .bytes
@@ -117,7 +117,7 @@ impl Histories {
     }
 }
 
-/// Lines of one kind that follow one another.
+/// Adjacent lines of one kind.
 enum Run {
     User,
     Said,
@@ -130,9 +130,9 @@ struct Runs {
     /// The time of the session.
     at: String,
     open: Option<Open>,
-    /// Whether the user asked to clear the history last.
+    /// Whether the last user message asked to clear the history.
     asked: bool,
-    /// Whether the history was cleared, and nothing was said since.
+    /// Whether the history was cleared and no message followed yet.
     cleared: bool,
 }
 
@@ -142,7 +142,7 @@ struct Open {
     place: Place,
 }
 
-/// What the user says to have the history cleared, and what the console says then.
+/// User messages that clear the history, and the console output that confirms it.
 const ASKS: [&str; 2] = ["/clear", "/reset"];
 const CLEARED: &str = "chat history cleared";
 
@@ -187,7 +187,7 @@ impl Runs {
         }
     }
 
-    /// Ends the open run.
+    /// Closes the open run.
     fn close(&mut self) {
         let Some(Open { run, text, place }) = self.open.take() else {
             return;
@@ -214,7 +214,7 @@ impl Runs {
         self.push(record, place);
     }
 
-    /// What was said so far leaves the view.
+    /// Hides all messages so far.
     fn cut(&mut self, place: Place) {
         let id = key::sha256(format!("{}\n{}", self.at, place.offset).as_bytes());
         let mut event = ObjectBuilder::default();
@@ -229,7 +229,7 @@ impl Runs {
     fn push(&mut self, record: ObjectBuilder, place: Place) {
         let mut line = record.finish();
         line.push(b'\n');
-        // A byte order mark went before.
+        // The position is after a byte order mark.
         let place = Place {
             offset: place.offset.max(1),
             ..place

@@ -1,5 +1,5 @@
-//! A session as a history to be read. What the user and the model say comes back when it is read again; everything else
-//! is shown as the console shows it.
+//! Writes a session as a history. User and model messages are restored when read again; everything else is written as
+//! console output.
 
 use super::line::{self, Kind};
 use super::read::without_outer;
@@ -15,7 +15,7 @@ use crate::model::time;
 use crate::model::view::View;
 use std::io::Write;
 
-/// What a message has beside its text.
+/// Message data other than text that a history cannot represent.
 const LOST: [Loss; 5] = [
     Loss::Id,
     Loss::Timestamp,
@@ -24,7 +24,7 @@ const LOST: [Loss; 5] = [
     Loss::Category,
 ];
 
-/// The time of a session that has none.
+/// The time of a session without one.
 const EPOCH: &str = "1970-01-01 00:00:00";
 
 /// Writes the view of a session.
@@ -51,7 +51,7 @@ pub fn write(
         let keeps_event = |index: usize| carried(session, index).is_some();
         losses::records(session, is_carried, keeps_event, report);
     }
-    // What stands between messages, and is of this format.
+    // Events of this format between messages.
     let mut between = (0..session.len())
         .filter(|index| carried(session, *index).is_some())
         .peekable();
@@ -78,7 +78,7 @@ pub fn write(
     written(out.write_all(history.text.as_bytes()))
 }
 
-/// Whether it is what stood before the first session of a file.
+/// Whether the session consists of lines before the first start line of a file.
 fn is_begun_by_nothing(session: &Session) -> bool {
     let header = session.header();
     let find = |name: &str| header.iter().find(|(known, _)| known == name).map(|(_, raw)| raw);
@@ -86,7 +86,7 @@ fn is_begun_by_nothing(session: &Session) -> bool {
     imported.is_some_and(|name| name == NAME) && find("created_at").is_none()
 }
 
-/// What the console showed, where a line of a session carries that.
+/// The console output in a line of a session.
 fn carried(session: &Session, index: usize) -> Option<String> {
     let record = session.record(index);
     let event = record.event().filter(|event| event.name() == "foreign")?;
@@ -97,7 +97,7 @@ fn carried(session: &Session, index: usize) -> Option<String> {
     Some(raw.into_owned())
 }
 
-/// Which lines stand last.
+/// The kind of the last written lines.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Last {
     #[default]
@@ -106,7 +106,7 @@ enum Last {
     Console,
 }
 
-/// A history as far as it is written.
+/// A history under construction.
 #[derive(Default)]
 struct History {
     text: String,
@@ -114,7 +114,7 @@ struct History {
 }
 
 impl History {
-    /// Lines of the console as they were.
+    /// Appends original console output.
     fn raw(&mut self, lines: &str) {
         if self.last != Last::Console {
             self.text.push('\n');
@@ -172,11 +172,11 @@ impl History {
         if inner.is_empty() && calls.is_empty() {
             report.lose(Loss::Message, 1);
         } else if inner.len() < text.len() {
-            // The empty lines around it.
+            // Surrounding empty lines are dropped.
             report.lose(Loss::Part, 1);
         }
         if !inner.is_empty() {
-            // Else it would go on with what was said before.
+            // Separates the text from the previous model message.
             if self.last == Last::Said {
                 self.raw(">");
             }
@@ -208,10 +208,10 @@ fn reasoning<'a>(message: &Message<'a>) -> Vec<&'a [u8]> {
     parts.unwrap_or_default()
 }
 
-/// Kinds of parts that are media.
+/// Types of media parts.
 const MEDIA: [&str; 5] = ["image", "audio", "file", "video", "document"];
 
-/// The text of a message; other parts are told.
+/// The text of a message; reports other parts as losses.
 fn text(message: &Message<'_>, report: &mut Report) -> String {
     let mut texts = Vec::new();
     for part in message.parts() {
@@ -226,7 +226,7 @@ fn text(message: &Message<'_>, report: &mut Report) -> String {
     texts.join("\n")
 }
 
-/// Whether a header says nothing that is lost.
+/// Whether a header has no data that would be lost.
 fn is_carried(header: &[u8]) -> bool {
     let members = json::members(header, Dialect::Strict).unwrap_or_default();
     members.iter().all(|(name, value)| match name.as_ref() {

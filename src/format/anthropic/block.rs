@@ -1,4 +1,4 @@
-//! Blocks of content, and the parts of the record stream that they are.
+//! Converts between content blocks and native parts.
 
 use crate::format::report::Loss;
 use crate::format::request::media::Media;
@@ -6,7 +6,7 @@ use crate::format::request::piece::{Writing, array, rest};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 
-/// Blocks that are taken as they are, beside text: the interface's own.
+/// Types of blocks, other than text, that are kept unchanged because they are specific to the API.
 const OWN: [&str; 7] = [
     "image",
     "document",
@@ -17,10 +17,10 @@ const OWN: [&str; 7] = [
     "mcp_tool_use",
 ];
 
-/// Members that a block of text may have.
+/// Members that a text block may have.
 const TEXT: [&str; 4] = ["type", "text", "cache_control", "citations"];
 
-/// Members that a block of media may have beside its source, and its part keeps.
+/// Members of a media block other than its source, which its part keeps.
 const BESIDE: [&str; 3] = ["cache_control", "citations", "context"];
 
 fn kind(block: &[u8]) -> Cow<'_, str> {
@@ -29,8 +29,7 @@ fn kind(block: &[u8]) -> Cow<'_, str> {
         .unwrap_or_default()
 }
 
-/// The part that a block is: media in the spelling of the record stream where nothing is lost by it, everything else
-/// as it is.
+/// Converts a block to a part: media become native if the conversion is lossless, anything else is unchanged.
 pub fn read(block: &[u8]) -> Vec<u8> {
     let Some(mut part) = Media::of(block).and_then(|media| media.chat()) else {
         return block.to_vec();
@@ -49,7 +48,7 @@ pub fn read(block: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The content of a message or a result: blocks are read, anything else stays.
+/// Converts the content of a message or result; content other than blocks is unchanged.
 pub fn read_content(content: &[u8]) -> Vec<u8> {
     match json::elements(content, Dialect::Strict) {
         Some(blocks) => array(blocks.into_iter().map(read)),
@@ -57,7 +56,7 @@ pub fn read_content(content: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A part of media as a block.
+/// Converts a media part to a block.
 fn media(part: &[u8]) -> Option<Vec<u8>> {
     let mut block = Media::of(part)?.anthropic()?;
     for (name, value) in rest(part, &["type"]) {
@@ -73,13 +72,13 @@ fn media(part: &[u8]) -> Option<Vec<u8>> {
     Some(block)
 }
 
-/// A block of text; none when there is nothing but white space, which the interface refuses.
+/// A text block; `None` if the text is blank, because the API rejects it.
 pub fn text(text: &[u8]) -> Option<Vec<u8>> {
     let said = json::text(text).is_none_or(|text| !text.trim().is_empty());
     said.then(|| crate::format::request::draft::text_part(text))
 }
 
-/// The block that a part of content becomes; what cannot be one is told.
+/// Converts a part to a block; otherwise reports a loss.
 pub fn write(part: &[u8], writing: &mut Writing<'_>) -> Option<Vec<u8>> {
     if part.starts_with(b"\"") {
         return text(part);

@@ -1,4 +1,4 @@
-//! A message of the interface as native messages: results become tools' messages, and what remains follows them.
+//! Converts a message of the API to native messages: results become tool messages, followed by the rest.
 
 use super::block;
 use crate::format::request::draft::{self, Draft, Slot};
@@ -12,7 +12,7 @@ fn kind(block: &[u8]) -> Cow<'_, str> {
         .unwrap_or_default()
 }
 
-/// The native messages that a message is; none when it has no role.
+/// The native messages of an API message; empty if it has no role.
 pub fn read(element: &[u8]) -> Vec<Draft> {
     let Some(role) = json::member(element, "role").and_then(json::text) else {
         return Vec::new();
@@ -27,7 +27,7 @@ pub fn read(element: &[u8]) -> Vec<Draft> {
             match content {
                 Some(raw) if raw.starts_with(b"\"") || raw == b"null" => draft.raw("content", raw),
                 Some(raw) if raw.starts_with(b"[") => draft.raw("content", block::read_content(raw)),
-                // The record stream has no such content.
+                // The native format has no such content.
                 Some(raw) => draft.raw("content", array([raw])),
                 None => &mut draft,
             };
@@ -45,7 +45,7 @@ pub fn read(element: &[u8]) -> Vec<Draft> {
     drafts
 }
 
-/// The instructions beside the messages.
+/// The instructions next to the messages.
 pub fn system(raw: &[u8]) -> Draft {
     let mut draft = Draft::new("system");
     match raw.first() {
@@ -106,7 +106,7 @@ fn assistant(blocks: &[&[u8]]) -> Draft {
     draft
 }
 
-/// The text of a part that has nothing beside it.
+/// The text of a part without other members.
 fn plain_text(part: &[u8]) -> Option<&[u8]> {
     let text = json::member(part, "text")?;
     (kind(part) == "text" && text.starts_with(b"\"") && rest_object(part, &["type", "text"]).is_none())

@@ -1,5 +1,5 @@
-//! Messages of the Anthropic interface: an array, a request with `system` and `messages`, a response. Results stand in
-//! the user's messages there, and are tools' messages here.
+//! The Anthropic API: an array of messages, a request with `system` and `messages`, or a response. Tool results are in
+//! user messages there, and are native tool messages.
 
 mod block;
 mod element;
@@ -53,7 +53,7 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// The interface.
+/// The API.
 pub(super) struct Anthropic;
 
 const SHAPE: Shape = Shape {
@@ -101,7 +101,7 @@ impl Decoder for Messages {
     }
 }
 
-/// What they look like. Plain ones look like anyone's.
+/// The signature. Plain messages match several formats.
 pub(super) const SIGNATURE: Signature = Signature {
     name: FORM.name,
     what: "Anthropic messages",

@@ -1,5 +1,5 @@
-//! The view as messages of the interface: user and assistant in turn, results at the head of the user message that
-//! follows their calls.
+//! Encodes a view as messages of the API: user and assistant alternate, and results are at the start of the user
+//! message that follows their calls.
 
 use super::block;
 use crate::format::Purpose;
@@ -12,10 +12,10 @@ use crate::model::message::Role;
 use crate::model::summary;
 use std::collections::HashMap;
 
-/// Ids of calls: as the interface takes them, by item and call.
+/// Valid call ids by item and call.
 type Ids = HashMap<(usize, usize), String>;
 
-/// The pieces as the elements of a request.
+/// Encodes the pieces as elements of a request.
 pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
     let ids = call_ids(pieces, writing.own);
     let mut turns = Turns::new(close);
@@ -60,7 +60,7 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
             }
             _ => {
                 if role != Role::User {
-                    // No such role in the middle: it is said by the user.
+                    // A role that is only allowed at the start becomes user.
                     writing.report.lose(Loss::Part, 1);
                 }
                 let turn = turns.turn("user", said.item, said.is_apart());
@@ -74,7 +74,7 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
     request
 }
 
-/// A turn as a message; none when nothing is said in it.
+/// Encodes a turn as a message; `None` if it is empty.
 fn close(turn: &Turn) -> Option<Vec<u8>> {
     let content = match (&turn.text, turn.parts.is_empty() && turn.results.is_empty()) {
         (Some(text), true) => text.clone(),
@@ -93,7 +93,7 @@ fn close(turn: &Turn) -> Option<Vec<u8>> {
     Some(message.finish())
 }
 
-/// Adds parts; text that stood alone becomes the first of them.
+/// Appends parts; a text that was the only content becomes the first of them.
 fn push_parts(turn: &mut Turn, parts: impl IntoIterator<Item = Vec<u8>>) {
     for part in parts {
         if let Some(text) = turn.text.take() {
@@ -103,7 +103,7 @@ fn push_parts(turn: &mut Turn, parts: impl IntoIterator<Item = Vec<u8>>) {
     }
 }
 
-/// Adds text, which stays a string as long as it is alone.
+/// Appends text, which remains a string if it is the only content.
 fn push_text(turn: &mut Turn, text: &[u8]) {
     let Some(block) = block::text(text) else { return };
     let alone = turn.text.is_none() && turn.parts.is_empty() && turn.results.is_empty();
@@ -114,7 +114,7 @@ fn push_text(turn: &mut Turn, text: &[u8]) {
     }
 }
 
-/// The content of a message.
+/// Appends the content of a message.
 fn content(said: &Said<'_>, turn: &mut Turn, writing: &mut Writing<'_>) {
     if let Some(text) = said.string() {
         return push_text(turn, text);
@@ -127,8 +127,8 @@ fn content(said: &Said<'_>, turn: &mut Turn, writing: &mut Writing<'_>) {
     push_parts(turn, blocks);
 }
 
-/// Members that stood beside role and content in the element that a message came in: a provider does not take them
-/// back, so they are for keeping only.
+/// Restores members of the message's source element other than role and content; not for a provider, which rejects
+/// them.
 fn members(turn: &mut Turn, said: &Said<'_>, writing: &Writing<'_>) {
     if writing.purpose != Purpose::Context
         && let (None, Some(members)) = (&turn.members, said.noted("members"))
@@ -140,7 +140,7 @@ fn members(turn: &mut Turn, said: &Said<'_>, writing: &Writing<'_>) {
 fn assistant(said: &Said<'_>, ids: &Ids, turn: &mut Turn, writing: &mut Writing<'_>) {
     let mut reasoning = Vec::new();
     for part in said.reasoning() {
-        // A program keeps the unsigned thoughts of its file, which it does not send again. A message without notes is new.
+        // Programs keep unsigned reasoning in their files without sending it again. A message without metadata is new.
         let is_in_file = said.message.metadata.is_some();
         let is_kept =
             writing.keeps_thoughts || writing.own && writing.purpose == Purpose::Return && is_in_file;
@@ -172,7 +172,7 @@ fn assistant(said: &Said<'_>, ids: &Ids, turn: &mut Turn, writing: &mut Writing<
     push_parts(turn, blocks);
 }
 
-/// A thought with its signature; none of one without, which the interface refuses, unless it is only kept.
+/// Encodes reasoning with its signature; unsigned reasoning, which the API rejects, only if `is_kept`.
 fn thinking(part: &[u8], is_kept: bool) -> Option<Vec<u8>> {
     let filled = |name: &str| {
         is_kept || json::member(part, name).is_some_and(|raw| raw.len() > 2 && raw.starts_with(b"\""))
@@ -238,14 +238,13 @@ fn result(said: &Said<'_>, ids: &Ids, writing: &mut Writing<'_>) -> Vec<u8> {
     block.finish()
 }
 
-/// An id in the characters that the interface takes.
+/// An id reduced to the characters that the API accepts.
 fn taken_id(id: &str) -> String {
     let taken = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     id.chars().map(|c| if taken(c) { c } else { '_' }).collect()
 }
 
-/// The ids of all calls. One that the interface does not take, or that was used before, is replaced; in the interface's
-/// own history every id stays what it was used for.
+/// The ids of all calls. Invalid or repeated ids are replaced; in the API's own history, every id is kept.
 fn call_ids(pieces: &[Piece<'_>], own: bool) -> Ids {
     let mut ids = Ids::new();
     let mut used: HashMap<String, u64> = HashMap::new();
@@ -271,7 +270,7 @@ fn call_ids(pieces: &[Piece<'_>], own: bool) -> Ids {
     ids
 }
 
-/// The instructions beside the messages: a string as long as there is but one.
+/// The instructions next to the messages: a string if there is only one.
 #[derive(Default)]
 struct System {
     text: Option<Vec<u8>>,

@@ -1,4 +1,4 @@
-//! Trajectories, as the kit reads them: an element for each step.
+//! Implements the kit's codec for trajectories; each step is an element.
 
 use super::{NAME, decode, encode};
 use crate::format::Format;
@@ -8,10 +8,10 @@ use crate::format::request::piece::Said;
 use crate::format::workspace::{Member, Workspace};
 use crate::model::json::{self, Dialect};
 
-/// Trajectories.
+/// The codec.
 pub struct Atif;
 
-/// The newest version that is known.
+/// The newest supported version.
 const NEWEST: u64 = 7;
 
 impl Codec for Atif {
@@ -26,7 +26,7 @@ impl Codec for Atif {
     const HEADER: &'static [&'static str] = &["type", "version", "id", "source"];
     const HAS_TITLE: bool = false;
     const PLACED: &'static [Member] = &[Member::Directory, Member::Model];
-    /// The first step that is not of the system.
+    /// The first step that is not a system step.
     type Outline = Option<usize>;
 
     fn info(&self, about: &[u8]) -> SessionInfo {
@@ -110,7 +110,7 @@ impl Codec for Atif {
     }
 }
 
-/// A member that is a text, unless it is empty.
+/// A string member that is not empty.
 pub fn text(object: &[u8], name: &str) -> Option<String> {
     let text = json::member_text(object, name)?.into_owned();
     Some(text).filter(|text| !text.is_empty())

@@ -1,11 +1,11 @@
-//! Steps as messages.
+//! Converts steps to messages.
 
 use crate::format::request::draft::{self, Draft};
 use crate::format::request::piece::{array, quoted, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::time as times;
 
-/// Members of metrics that are not about usage.
+/// Members of metrics other than usage.
 const TOKENS: [&str; 3] = ["prompt_token_ids", "completion_token_ids", "logprobs"];
 
 /// The id of a step.
@@ -14,7 +14,7 @@ pub fn id(step: &[u8]) -> Option<String> {
     number.parse::<u64>().ok().map(|number| format!("step_{number}"))
 }
 
-/// The time of a step; one without an offset is in UTC.
+/// The time of a step; without an offset it is in UTC.
 pub fn time(step: &[u8]) -> Option<String> {
     let time = json::member_text(step, "timestamp")?.into_owned();
     match times::is_rfc3339(&time) {
@@ -30,7 +30,7 @@ fn results(step: &[u8]) -> Vec<&[u8]> {
     list.unwrap_or_default()
 }
 
-/// Whether a result is a message: it has a content or names a call.
+/// Whether a result is a message: it has content or names a call.
 fn is_message(result: &[u8]) -> bool {
     let has = |name| json::member(result, name).is_some_and(|raw| raw != b"null");
     has("source_call_id") || has("content")
@@ -51,7 +51,7 @@ pub fn place_of(steps: &[&[u8]], trajectory: &str) -> Option<String> {
     })
 }
 
-/// The messages of a step; `is_lead` if no user or agent step is before it. None if it is not understood.
+/// The messages of a step; `is_lead` if no user or agent step precedes it. `None` if it is not supported.
 pub fn drafts(step: &[u8], is_lead: bool) -> Option<Vec<Draft>> {
     let member = |name| json::member(step, name).filter(|raw| *raw != b"null");
     let source = json::member_text(step, "source")?;
@@ -65,7 +65,7 @@ pub fn drafts(step: &[u8], is_lead: bool) -> Option<Vec<Draft>> {
         .filter(|result| is_message(result))
         .collect();
     let mut drafts = Vec::new();
-    // A step for results alone.
+    // A step with results only.
     let is_only_results = role == "system" && content == b"\"\"" && !shown.is_empty();
     if !is_only_results {
         let mut draft = Draft::new(role);
@@ -134,7 +134,7 @@ fn call(call: &[u8]) -> Vec<u8> {
     )
 }
 
-/// The message of a result: of a tool, or of the user if it names no call.
+/// The message of a result: a tool message, or a user message if it names no call.
 fn result(result: &[u8]) -> Option<Draft> {
     let member = |name| json::member(result, name).filter(|raw| *raw != b"null");
     let content = member("content").map_or(Some(b"\"\"".to_vec()), content)?;
@@ -151,7 +151,7 @@ fn result(result: &[u8]) -> Option<Draft> {
     Some(draft)
 }
 
-/// A text, or parts: an image is the name of a file.
+/// Converts content: a string, or parts, whose images are file names.
 fn content(raw: &[u8]) -> Option<Vec<u8>> {
     if raw.starts_with(b"\"") {
         return Some(raw.to_vec());
@@ -182,7 +182,7 @@ fn part(part: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// A part of a type that is not known, as it is.
+/// A part of unknown type, unchanged.
 fn wrapped_part(part: &[u8]) -> Vec<u8> {
     match part.starts_with(b"{") {
         true => part.to_vec(),

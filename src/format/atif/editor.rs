@@ -1,4 +1,4 @@
-//! Trajectories, as the kit writes them.
+//! Writes trajectories with the kit.
 
 use super::codec::{Atif, text};
 use super::{NAME, encode};
@@ -13,7 +13,7 @@ use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::View;
 
-/// Members that only a step of the agent has.
+/// Members that only agent steps have.
 const AGENT: [&str; 6] = [
     "model_name",
     "reasoning_effort",
@@ -35,7 +35,7 @@ impl Editor for Atif {
         0
     }
 
-    /// Steps are numbered without gaps.
+    /// Numbers steps without gaps.
     fn edit(&self, edits: &Edits<'_, Atif>, last: &mut usize, report: &mut Report) -> Vec<Edit> {
         let raws = &edits.source.raws;
         let list = edits.rewritten(last, report);
@@ -43,7 +43,7 @@ impl Editor for Atif {
             Edit::Keep(own) | Edit::Replace(own, _) => nth == *own,
             Edit::Insert(_) => false,
         };
-        // Numbers are only changed where steps were removed, or new ones are not at the end.
+        // Renumber only if steps were removed, or new ones are not at the end.
         let first = list.iter().enumerate().position(|edit| !is_kept(edit));
         let is_changed = first.is_some() || list.len() != raws.len();
         let numbered = list.into_iter().enumerate().map(|(nth, edit)| {
@@ -122,7 +122,7 @@ impl Editor for Atif {
     }
 
     fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
-        // The role says whether a message is a rule.
+        // The role determines whether a message is an instruction.
         let is_usual = match said.message.category {
             Some(category) => category == b"\"system\"" && said.message.role() == Role::System,
             None => true,

@@ -1,4 +1,4 @@
-//! Messages as a step.
+//! Encodes messages as steps.
 
 use crate::format::report::{Loss, Report};
 use crate::format::request::contents::{Content, pieces};
@@ -9,12 +9,12 @@ use crate::format::request::piece::{Said, array, quoted, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 
-/// Whether a message is in the observation of a step.
+/// Whether a message belongs to the observation of a step.
 fn is_result(said: &Said<'_>) -> bool {
     said.message.role() == Role::Tool || said.noted("observation") == Some(b"true")
 }
 
-/// The step of a message and of the results after it, without its number.
+/// Encodes a message and the results after it as a step, without its number.
 pub fn step(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
     let (lead, results) = match messages.split_first()? {
         (first, results) if !is_result(first) => (Some(first), results),
@@ -45,7 +45,7 @@ pub fn step(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<
         }
         None => drop(step.text("message", "")),
     }
-    // Only an agent has calls.
+    // Only agent steps have calls.
     let has_calls = source == "agent";
     let results = results.iter().map(|said| {
         let mut result = ObjectBuilder::default();
@@ -105,7 +105,7 @@ fn add_reply(step: &mut ObjectBuilder, said: &Said<'_>, is_new: bool, report: &m
     }
 }
 
-/// The metrics of a usage: what was cached is part of the prompt.
+/// The metrics for usage: cached tokens are part of the prompt.
 fn metrics(figures: &Figures) -> Vec<u8> {
     let mut extra = ObjectBuilder::default();
     for (name, count) in [
@@ -129,7 +129,7 @@ fn metrics(figures: &Figures) -> Vec<u8> {
     metrics.finish()
 }
 
-/// A call. Arguments have to be an object.
+/// A call, whose arguments must be an object.
 fn call(call: &[u8], report: &mut Report) -> Vec<u8> {
     let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
     let function = function.unwrap_or(b"{}");
@@ -151,7 +151,7 @@ fn call(call: &[u8], report: &mut Report) -> Vec<u8> {
     built.finish()
 }
 
-/// A content: a text, or parts if it has images. A new one has none.
+/// Encodes content: a string, or parts if it has images. New content has no images.
 fn content(said: &Said<'_>, is_new: bool, report: &mut Report) -> Vec<u8> {
     let Some(raw) = said.message.content.filter(|raw| *raw != b"null") else {
         return b"\"\"".to_vec();

@@ -1,9 +1,9 @@
-//! Agent Trajectory Interchange Format: a document with steps. A step of the agent is a message with the results of its
-//! calls after it.
+//! Agent Trajectory Interchange Format: a document with steps. An agent step is a message with the results of its
+//! calls.
 //!
-//! A result that names no call is a message of the user (`metadata.atif.observation`). Trajectories of subagents within a
-//! document are sessions after the main one; files that a document names are not opened. Token ids and log probabilities
-//! are kept, but no part of a message.
+//! A result that names no call is a user message (`metadata.atif.observation`). Trajectories of subagents within a
+//! document become sessions after the main one; referenced files are not opened. Token ids and log probabilities are
+//! kept, but are not part of messages.
 
 mod codec;
 mod decode;
@@ -45,10 +45,10 @@ pub const FORM: Form = Form {
     ..kit::form!(&Atif)
 };
 
-/// The word under which residues are kept.
+/// The name of the format's annotations.
 const NAME: &str = "atif";
 
-/// What a document looks like.
+/// The signature of a document.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "an ATIF trajectory",

@@ -1,4 +1,4 @@
-//! The content of a node's message, as the parts of the record stream.
+//! Converts the content of a node's message to native parts.
 
 use crate::format::object::Object;
 use crate::format::request::draft::text_part;
@@ -6,19 +6,19 @@ use crate::format::request::piece::{array, quoted, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 
-/// Members of what ChatGPT was told about the user, in the order in which they are read.
+/// Members with information about the user, in order.
 const CONTEXT: [&str; 3] = ["user_profile", "user_instructions", "model_set_context"];
 
-/// A piece of content.
+/// A part of the content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part<'a> {
-    /// A text, as the string that it is in JSON.
+    /// A text as a JSON string.
     Text(Cow<'a, [u8]>),
-    /// Anything else.
+    /// Any other part.
     Other(Vec<u8>),
 }
 
-/// Kinds of content that hold what is said in further members.
+/// Types of content with text in further members.
 const KINDS: [&str; 5] = [
     "thoughts",
     "reasoning_recap",
@@ -27,7 +27,7 @@ const KINDS: [&str; 5] = [
     "user_editable_context",
 ];
 
-/// What is wrong with message without content, or with a content of an unknown kind that has no text.
+/// The fault of a message without content, or with content of an unknown type without text.
 pub fn fault(raw: Option<&[u8]>) -> Option<String> {
     let Some(object) = raw.and_then(Object::of) else {
         return raw.is_none().then(|| "message without content".to_string());
@@ -44,16 +44,16 @@ pub fn fault(raw: Option<&[u8]>) -> Option<String> {
 #[derive(Clone, Debug, Default)]
 pub struct Content<'a> {
     parts: Vec<Part<'a>>,
-    /// What each part has beside itself.
+    /// Additional members of each part.
     notes: Vec<Option<Vec<u8>>>,
-    /// What the content has beside its parts.
+    /// Additional members of the content.
     pub rest: Option<Vec<u8>>,
-    /// Whether it tells of the user and is nothing that was said.
+    /// Whether it is information about the user, not a message of the dialog.
     pub is_context: bool,
 }
 
 impl<'a> Content<'a> {
-    /// Of the member of a message.
+    /// From a message's member `content`.
     pub fn of(raw: Option<&'a [u8]>) -> Content<'a> {
         let mut content = Content::default();
         let Some(object) = raw.and_then(Object::of) else {
@@ -141,19 +141,19 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Puts more behind it.
+    /// Appends other content.
     pub fn append(&mut self, mut more: Content<'a>) {
         self.parts.append(&mut more.parts);
         self.notes.append(&mut more.notes);
     }
 
-    /// Whether there is no text, and nothing else, in it.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         let empty = |part: &Part<'_>| matches!(part, Part::Text(raw) if &raw[..] == b"\"\"");
         self.parts.iter().all(empty)
     }
 
-    /// The `content` of a message of the record stream.
+    /// The `content` of a native message.
     pub fn value(&self) -> Vec<u8> {
         match &self.parts[..] {
             [] => b"\"\"".to_vec(),
@@ -165,14 +165,14 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// What the parts have beside themselves, part by part.
+    /// The additional members of the parts.
     pub fn notes(&self) -> Option<Vec<u8>> {
         let noted = self.notes.iter().any(Option::is_some);
         let note = |note: &Option<Vec<u8>>| note.clone().unwrap_or_else(|| b"null".to_vec());
         noted.then(|| array(self.notes.iter().map(note)))
     }
 
-    /// The same as the arguments of a call, a string of JSON: the text where that is an object already.
+    /// The content as the arguments of a call, a JSON string: the text, if that is a JSON object.
     pub fn arguments(&self, raw: Option<&[u8]>) -> Vec<u8> {
         let texts = self.parts.iter().map(|part| match part {
             Part::Text(raw) => Some(raw),
@@ -198,7 +198,7 @@ fn is_object(raw: &[u8]) -> bool {
     })
 }
 
-/// The parts of reasoning that a content of thoughts is, and what it has beside them.
+/// The reasoning parts of a thoughts content, and its additional members.
 pub fn thoughts(raw: Option<&[u8]>) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {
     let object = raw.and_then(Object::of).unwrap_or_default();
     let made = |text: &[u8], beside: &Object<'_>| {

@@ -1,21 +1,20 @@
-//! ChatGPT's export: an array of conversations, each of them a tree of nodes of which one path is in view. Read only: no
-//! program reads such a file back.
+//! ChatGPT's export: an array of conversations, each a tree of nodes with one active path. Read-only, because no
+//! program imports such files.
 //!
-//! | what | where it is kept |
+//! | data | stored in |
 //! |---|---|
-//! | members of a conversation beside its nodes, name and time | `metadata.chatgpt-export` of the header |
-//! | members of a message beside role, name, content, time and model | `metadata.chatgpt-export.message` |
-//! | what its content has beside texts and parts | `metadata.chatgpt-export.content`, for each part `.parts` |
-//! | nodes that only think, or tell how long that took | the `reasoning` of the answer they are for, and `.thoughts`, `.recaps` of it |
-//! | further nodes of a tool under one call | parts of the first one's result, and `.nodes` |
-//! | a node that is none | a `foreign` event |
+//! | members of a conversation other than nodes, name and time | `metadata.chatgpt-export` of the header |
+//! | members of a message other than role, name, content, time and model | `metadata.chatgpt-export.message` |
+//! | members of its content other than texts and parts | `metadata.chatgpt-export.content`, for each part `.parts` |
+//! | nodes with reasoning or its duration | the `reasoning` of the following answer, and its `.thoughts`, `.recaps` |
+//! | further nodes of a tool for the same call | parts of the first one's result, and `.nodes` |
+//! | a value that is not a node | a `foreign` event |
 //!
-//! Ids are those of the nodes. What is null, or an object or array of nothing, is not kept. The other answers and prompts are
-//! branches, ordered by the time of their last node, as the order of the nodes in the file says nothing.
+//! Messages have the ids of their nodes. Null and empty values are dropped. Alternative answers and prompts are
+//! branches, sorted by the time of their last node, because the order of nodes in the file is arbitrary.
 //!
-//! What documents do not say, and how it is read here: a tool's node whose call has been answered before, and something else
-//! was said since, is a result without a call, as is one ahead of every call. Thoughts that no answer follows are a message
-//! of their own, without content.
+//! Undocumented cases: a tool node is a result without a call if its call was already answered and another message
+//! followed, or if no call precedes it. Reasoning without a following answer is a message without content.
 
 mod content;
 mod node;
@@ -39,12 +38,12 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// How a list of them is read.
+/// How the list is read.
 const KINDS: Kinds = Kinds {
     format: Format::ChatgptExport,
     what: "a conversation of a ChatGPT export",
     read: read::sessions,
 };
 
-/// The word under which leftovers are kept.
+/// The name of the format's annotations.
 const NAME: &str = "chatgpt-export";

@@ -1,4 +1,4 @@
-//! The nodes of a conversation, and the ways through them.
+//! The nodes of a conversation, and the paths through them.
 
 use crate::format::branches::{self, Path};
 use crate::format::object::Object;
@@ -7,20 +7,20 @@ use crate::model::time;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Nothing: the root, or an empty preamble.
+    /// No content: the root, or an empty preamble.
     Nothing,
-    /// Thinking of the answer that follows.
+    /// Reasoning for the following answer.
     Thoughts,
-    /// How long that took.
+    /// The duration of the reasoning.
     Recap,
-    /// What a tool gave.
+    /// A tool result.
     Tool,
-    /// Anything else that was said.
+    /// Any other message.
     Said,
-    /// No node, or no message that says who speaks.
+    /// Not a node, or a message without a role.
     Strange,
 }
 
@@ -29,31 +29,31 @@ pub enum Kind {
 pub struct Node<'a> {
     /// Its id.
     pub id: Cow<'a, str>,
-    /// The node as it is written.
+    /// The raw node.
     pub raw: &'a [u8],
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// What was said.
+    /// Its message.
     pub message: Object<'a>,
-    /// Who said it.
+    /// Its author.
     pub author: Object<'a>,
-    /// Whether it is the first of its id.
+    /// Whether it is the first with its id.
     pub is_first: bool,
-    /// When it was said; 0 where that is not told.
+    /// Its time; 0 if unknown.
     seconds: f64,
 }
 
 /// The nodes of a conversation.
 #[derive(Debug, Default)]
 pub struct Tree<'a> {
-    /// The nodes as they stand in the file.
+    /// The nodes in file order.
     pub nodes: Vec<Node<'a>>,
     /// The active path first, then the branches.
     pub paths: Vec<Path>,
 }
 
 impl<'a> Tree<'a> {
-    /// Of a `mapping`; none when that is no object.
+    /// From a `mapping`; `None` if it is not an object.
     pub fn of(mapping: &'a [u8], current: Option<&str>) -> Option<Tree<'a>> {
         let mut scan = Members::new(mapping, Dialect::Strict).ok()?;
         let mut nodes = Vec::new();
@@ -78,7 +78,7 @@ impl<'a> Tree<'a> {
         let ends = || order.iter().copied().filter(|nth| is_end[*nth]);
         let current = current.and_then(|id| by_id.get(id).copied());
         let active = current.or_else(|| ends().next_back()).or(order.last().copied());
-        // Those that hang on each other in a circle have no last one.
+        // Nodes in a cycle have no last one.
         let ends = ends().chain(order.iter().rev().copied());
         let paths = branches::paths(&parents, active, ends);
         Some(Tree { nodes, paths })
@@ -113,14 +113,14 @@ impl<'a> Node<'a> {
         time.then_with(|| self.id.cmp(&other.id))
     }
 
-    /// Whom the message is for, where that is a tool.
+    /// The recipient of the message, if it is a tool.
     pub fn tool(&self) -> Option<&'a [u8]> {
         let recipient = self.message.string("recipient")?;
         let is_tool = !matches!(recipient, b"\"all\"" | b"\"\"");
         (is_tool && self.author.get("role") == Some(b"\"assistant\"")).then_some(recipient)
     }
 
-    /// When it was said, as the record stream tells it.
+    /// Its time in RFC 3339.
     pub fn time(&self) -> Option<String> {
         self.message.get("create_time").and_then(moment)
     }
@@ -141,7 +141,7 @@ fn kind(message: &Object<'_>, author: &Object<'_>) -> Kind {
     }
 }
 
-/// A moment as it is written in an export: seconds since 1970, with as many digits as are given.
+/// Converts a time of an export, which is in seconds since 1970, keeping its digits.
 pub fn moment(raw: &[u8]) -> Option<String> {
     match json::text(raw) {
         Some(text) => time::read(&text).map(|read| read.time),

@@ -1,4 +1,4 @@
-//! A conversation as a session, and its branches as further ones.
+//! Converts a conversation to a session, and its branches to further sessions.
 
 use super::content::{self, Content};
 use super::node::{Kind, Node, Tree, moment};
@@ -17,13 +17,13 @@ use crate::model::key;
 use crate::model::session::Session;
 use std::borrow::Cow;
 
-/// Members of a conversation that are told otherwise.
+/// Members of a conversation that are converted.
 const CONVERSATION: [&str; 3] = ["mapping", "title", "create_time"];
 
-/// Members of a message that are told otherwise.
+/// Members of a message that are converted.
 const MESSAGE: [&str; 3] = ["author", "content", "metadata"];
 
-/// The sessions that a conversation is; none when it is no conversation.
+/// The sessions of a conversation; `None` if the value is not one.
 pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
     let conversation = Object::of(item.bytes)?;
     let current = conversation.text("current_node");
@@ -55,7 +55,7 @@ pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
             header.text("created_at", time.as_deref());
             let mut known = CONVERSATION.to_vec();
             known.extend(own.as_ref().map(|(name, _)| *name));
-            // Both are the same, as a rule.
+            // Usually both ids are equal.
             let again = own.as_ref().and_then(|_| conversation.get("conversation_id"));
             if again == conversation.get("id") {
                 known.push("conversation_id");
@@ -83,32 +83,32 @@ pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
     Some(sessions)
 }
 
-/// A call on the way to a node, and whether it has been answered there.
+/// The latest call on the path to a node, and whether it was answered there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Call {
     node: usize,
     answered: bool,
 }
 
-/// What a tool gave, as far as its nodes have come.
+/// The nodes of a tool result so far.
 struct Answer<'a> {
     call: Option<usize>,
     node: usize,
     content: Content<'a>,
-    /// What the further nodes have beside their content.
+    /// Additional members of the further nodes.
     more: Vec<Vec<u8>>,
 }
 
-/// The nodes of a conversation on their way into sessions.
+/// Converts the nodes of a conversation to sessions.
 struct Telling<'a, 'r> {
     item: &'r Item<'r>,
     nodes: &'r [Node<'a>],
-    /// The call that is in reach behind each node.
+    /// For each node, the call that a following result would answer.
     calls: Vec<Option<Call>>,
-    /// The node whose message is the last at or before each node.
+    /// For each node, the node of the latest message at or before it.
     told: Vec<Option<usize>>,
     session: Session,
-    /// Nodes that wait for the answer that they are for.
+    /// Reasoning nodes waiting for their answer.
     thoughts: Vec<usize>,
     recaps: Vec<usize>,
     answer: Option<Answer<'a>>,
@@ -169,7 +169,7 @@ impl<'a> Telling<'a, '_> {
         std::mem::take(&mut self.session)
     }
 
-    /// A message of its own.
+    /// Adds a separate message.
     fn said(&mut self, nth: usize) {
         let node = &self.nodes[nth];
         let raw = node.message.get("content");
@@ -191,7 +191,7 @@ impl<'a> Telling<'a, '_> {
         self.finish(node, draft, own);
     }
 
-    /// The result of a tool; false when it is more of the one before.
+    /// Adds a tool result; `false` if it continues the previous one.
     fn result(&mut self, nth: usize, call: Option<usize>) -> bool {
         let node = &self.nodes[nth];
         let content = Content::of(node.message.get("content"));
@@ -233,7 +233,7 @@ impl<'a> Telling<'a, '_> {
         self.finish(node, draft, own);
     }
 
-    /// Gives a message the thoughts that it was waited for with.
+    /// Adds the waiting reasoning nodes to a message.
     fn thought(&mut self, draft: &mut Draft, own: &mut ObjectBuilder) {
         let thoughts = std::mem::take(&mut self.thoughts);
         let noted = |nth: &usize, known: &[&str], content: Option<Vec<u8>>| {
@@ -268,7 +268,7 @@ impl<'a> Telling<'a, '_> {
         }
     }
 
-    /// What was waited with, and nothing came for.
+    /// Adds the waiting nodes that no answer followed.
     fn end(&mut self) {
         self.end_answer();
         let nodes = self.nodes;
@@ -284,13 +284,13 @@ impl<'a> Telling<'a, '_> {
         }
     }
 
-    /// Carries a node along that is no message.
+    /// Adds a passthrough record for a node that is not a message.
     fn carry(&mut self, node: &Node<'_>) {
         self.item
             .push(&mut self.session, passthrough(KINDS.format.name(), node.raw));
     }
 
-    /// What a message has beside what the record stream has members for.
+    /// The message data without a native member.
     fn own(&mut self, node: &Node<'_>, content: &Content<'_>) -> ObjectBuilder {
         self.attachments(node);
         let mut own = ObjectBuilder::default();
@@ -300,7 +300,7 @@ impl<'a> Telling<'a, '_> {
         own
     }
 
-    /// Files lie beside the export: what is told of them comes along, and they do not.
+    /// Attached files are separate from the export: their description is kept, their content is lost.
     fn attachments(&mut self, node: &Node<'_>) {
         let files = node.message.object("metadata").and_then(|told| {
             let files = json::elements(told.get("attachments")?, Dialect::Strict)?;
@@ -309,7 +309,7 @@ impl<'a> Telling<'a, '_> {
         self.report.lose(Loss::Attachment, files.unwrap_or(0));
     }
 
-    /// Adds what every message has, and puts it in the session.
+    /// Completes a message and adds it to the session.
     fn finish(&mut self, node: &Node<'_>, mut draft: Draft, own: ObjectBuilder) {
         if let Some(name) = node.author.string("name") {
             draft.raw("name", name);
@@ -335,7 +335,7 @@ fn call_id(node: &Node<'_>) -> String {
     format!("call_{}", node.id)
 }
 
-/// The members of a message that the record stream has none for.
+/// The members of a message without a native equivalent.
 fn beside(node: &Node<'_>) -> Option<Vec<u8>> {
     let mut known: Vec<&str> = MESSAGE.to_vec();
     if node.time().is_some() {

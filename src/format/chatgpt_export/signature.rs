@@ -1,4 +1,4 @@
-//! What a ChatGPT export looks like.
+//! The signature of a ChatGPT export.
 
 use crate::format::detect::{Shape, Signature};
 
@@ -13,7 +13,7 @@ pub const SIGNATURE: Signature = Signature {
     ..Signature::BLANK
 };
 
-/// Whether something hangs on it, or it hangs on something.
+/// Whether it has a parent or children.
 fn is_node(node: &Shape<'_>) -> bool {
     node.any(&["children", "parent", "message"])
 }

@@ -1,4 +1,4 @@
-//! The blocks of a message, as pieces of messages: what was said is cut at every result of a tool.
+//! Splits the blocks of a message into several messages, at each tool result.
 
 use crate::format::object::{Object, set};
 use crate::format::request::draft::{self, Draft, Slot, text_part};
@@ -6,13 +6,13 @@ use crate::format::request::piece::{array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::collections::VecDeque;
 
-/// Kinds of blocks that are known.
+/// Known types of blocks.
 const KNOWN: [&str; 5] = ["text", "thinking", "tool_use", "tool_result", "voice_note"];
 
-/// A message of the record stream, as far as blocks make it.
+/// A native message built from blocks.
 #[derive(Default)]
 pub struct Piece {
-    /// Whether it is what a tool gave.
+    /// Whether it is a tool result.
     pub is_result: bool,
     /// Members that only a result has.
     result: Vec<(&'static str, Vec<u8>)>,
@@ -24,15 +24,15 @@ pub struct Piece {
     notes: Vec<Vec<u8>>,
 }
 
-/// A piece of content.
+/// A part of the content.
 enum Part {
-    /// A text, as the string that it is in JSON.
+    /// A text as a JSON string.
     Text(Vec<u8>),
-    /// Anything else.
+    /// Any other part.
     Other(Vec<u8>),
 }
 
-/// Whether blocks say something of themselves.
+/// Whether the blocks have known types.
 pub fn are_known(blocks: &[&[u8]]) -> bool {
     let known = |block: &&[u8]| kind(block).is_some_and(|kind| KNOWN.contains(&kind.as_str()));
     blocks.iter().any(known)
@@ -43,7 +43,7 @@ fn kind(block: &[u8]) -> Option<String> {
     kind.map(|kind| kind.into_owned())
 }
 
-/// The pieces that the blocks of a message are; calls without an id are named after the message.
+/// The messages of a list of blocks; calls without an id get one derived from the message id.
 pub fn pieces(blocks: &[&[u8]], uuid: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut said = Piece::default();
@@ -98,7 +98,7 @@ pub fn pieces(blocks: &[&[u8]], uuid: &str) -> Vec<Piece> {
 }
 
 impl Piece {
-    /// Of a text alone.
+    /// From a single text.
     pub fn of_text(text: &[u8]) -> Piece {
         Piece {
             parts: vec![Part::Text(text.to_vec())],
@@ -131,16 +131,16 @@ impl Piece {
         self.add(Slot::Call, block.rest(&["type", "id", "name", "input"]));
     }
 
-    /// Puts a text behind what was said.
+    /// Appends a text.
     pub fn append(&mut self, text: &[u8]) {
-        // Without a word beside it, the file is the message.
+        // Without other text, an attached file is the message.
         if matches!(&self.parts[..], [Part::Text(said)] if said == b"\"\"") {
             self.parts.clear();
         }
         self.parts.push(Part::Text(text.to_vec()));
     }
 
-    /// The message, and what its blocks have beside it.
+    /// The message, and the additional members of its blocks.
     pub fn draft(self, role: &str) -> (Draft, ObjectBuilder) {
         let mut draft = Draft::new(if self.is_result { "tool" } else { role });
         let beside = self.order.len() > self.parts.len();
@@ -164,7 +164,7 @@ impl Piece {
     }
 }
 
-/// The `content` of a message; `beside` tells that there is more to it than that.
+/// The `content` of a message; `beside` if the message has further data.
 fn content(parts: &[Part], beside: bool) -> Vec<u8> {
     match parts {
         [] if beside => b"null".to_vec(),
@@ -177,7 +177,7 @@ fn content(parts: &[Part], beside: bool) -> Vec<u8> {
     }
 }
 
-/// What a tool gave.
+/// A tool result.
 fn result(block: &Object<'_>, id: Option<Vec<u8>>) -> Piece {
     let mut piece = Piece {
         is_result: true,

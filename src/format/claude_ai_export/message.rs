@@ -1,4 +1,4 @@
-//! A message of an export, as messages of the record stream.
+//! Converts a message of an export to native messages.
 
 use super::NAME;
 use super::block::{self, Piece};
@@ -11,10 +11,10 @@ use crate::format::request::piece::{array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::time;
 
-/// Members of a message that are told otherwise.
+/// Members of a message that are converted.
 const MESSAGE: [&str; 5] = ["sender", "text", "content", "attachments", "created_at"];
 
-/// The bodies of the messages, and the id of the last; none of what says nothing of who speaks.
+/// The native messages, and the id of the last; `None` if the value has no sender.
 pub fn records(
     message: &Object<'_>,
     place: Place,
@@ -103,7 +103,7 @@ pub fn records(
     Some((bodies, last))
 }
 
-/// A time with its digits as they are; one without a zone is in UTC.
+/// A time with its digits unchanged; without a zone it is in UTC.
 pub fn moment(object: &Object<'_>, name: &str, place: Place, report: &mut Report) -> Option<String> {
     let text = object.text(name)?.into_owned();
     if time::is_rfc3339(&text) {

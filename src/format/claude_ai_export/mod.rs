@@ -1,19 +1,19 @@
-//! Claude.ai's export: an array of conversations, each a list of messages or a tree of them. Read only: no program reads
-//! such a file back.
+//! Claude.ai's export: an array of conversations, each a list or a tree of messages. Read-only, because no program
+//! imports such files.
 //!
-//! | what | where it is kept |
+//! | data | stored in |
 //! |---|---|
-//! | members of a conversation beside its messages, name and time | `metadata.claude-ai-export` of the header |
-//! | members of a message beside sender, content and time | `metadata.claude-ai-export.message` |
-//! | what a block has beside what was said, times first of all | `.blocks`, block by block |
-//! | what an attachment has beside its text | `.attachments`, one by one |
+//! | members of a conversation other than messages, name and time | `metadata.claude-ai-export` of the header |
+//! | members of a message other than sender, content and time | `metadata.claude-ai-export.message` |
+//! | members of a block other than its content, such as times | `.blocks`, for each block |
+//! | members of an attachment other than its text | `.attachments`, for each attachment |
 //!
-//! Tools stand inside the message of the assistant: it is cut behind each run of results. The account, which is personal, is left out and told.
-//! What `text` says is said by the blocks again, without the tools: it counts where there is no block that is known, and then
-//! the blocks are kept in `.content`.
+//! Tool calls and results are inside an assistant message, which is split after each run of results. The account, which
+//! is personal data, is dropped and reported. The member `text` repeats the blocks without tools; it is only used if no
+//! block is known, and the blocks are then kept in `.content`.
 //!
-//! What documents do not say, and how it is read here: the text of an attachment is a part of the message that it hangs on,
-//! behind what was said; a result for which no call is open names none.
+//! Undocumented cases: the text of an attachment is appended to its message as a part; a result without an open call
+//! names none.
 
 mod block;
 mod message;
@@ -37,12 +37,12 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// How a list of them is read.
+/// How the list is read.
 const KINDS: Kinds = Kinds {
     format: Format::ClaudeAiExport,
     what: "a conversation of a Claude.ai export",
     read: read::sessions,
 };
 
-/// The word under which leftovers are kept.
+/// The name of the format's annotations.
 const NAME: &str = "claude-ai-export";

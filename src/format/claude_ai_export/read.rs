@@ -1,4 +1,4 @@
-//! A conversation as a session, and its branches as further ones.
+//! Converts a conversation to a session, and its branches to further sessions.
 
 use super::message::{self, is_list, moment};
 use super::{KINDS, NAME};
@@ -13,7 +13,7 @@ use crate::model::key;
 use crate::model::session::Session;
 use std::collections::HashMap;
 
-/// The sessions that a conversation is; none when it is no conversation.
+/// The sessions of a conversation; `None` if the value is not one.
 pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
     let conversation = Object::of(item.bytes)?;
     if !is_list(&conversation, "chat_messages") {
@@ -58,7 +58,7 @@ pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
     Some(sessions)
 }
 
-/// The ways through the messages: as they stand, unless they tell what they follow.
+/// The paths through the messages: their order in the file, unless they have parents.
 fn paths(conversation: &Object<'_>, messages: &[Object<'_>]) -> Vec<Path> {
     let count = messages.len();
     let is_tree = messages
@@ -83,7 +83,7 @@ fn paths(conversation: &Object<'_>, messages: &[Object<'_>]) -> Vec<Path> {
     let current = conversation.filled("current_leaf_message_uuid");
     let active = current.and_then(|uuid| by_id.get(&uuid).copied());
     let ends = (0..count).filter(|nth| is_end[*nth]);
-    // Those that hang on each other in a circle have no last one.
+    // Messages in a cycle have no last one.
     branches::paths(
         &parents,
         active.or(count.checked_sub(1)),

@@ -1,13 +1,13 @@
-//! What a Claude.ai export looks like.
+//! The signature of a Claude.ai export.
 
 use crate::format::detect::{Shape, Signature};
 
-/// Conversations with messages of their own kind.
+/// Conversations with messages specific to this format.
 pub const SIGNATURE: Signature = Signature {
     name: super::NAME,
     what: "a Claude.ai export",
     document: |shape| {
-        // Of a message that is damaged or cut behind its sender, nothing else is seen.
+        // A message that is damaged or truncated after its sender shows nothing else.
         let spoken = |message: &Shape<'_>| {
             message.has("sender")
                 && (message.any(&["text", "content"]) || message.names().last() == Some("sender"))

@@ -1,4 +1,4 @@
-//! Sessions, as the kit reads and writes them: an element for each message.
+//! Implements the kit's codec for Cline sessions; each message is an element.
 
 use super::NAME;
 use super::element::{self, compaction, element, text, time_of};
@@ -17,16 +17,16 @@ use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
 
-/// Sessions of Cline.
+/// The codec.
 #[derive(Default)]
 pub struct Cline {
     /// The manifest next to the session.
     pub manifest: Option<Vec<u8>>,
-    /// What the model receives instead of all messages.
+    /// The messages that the model receives in place of the session's.
     pub compacted: Option<Compacted>,
 }
 
-/// A session alone.
+/// Without companion files.
 pub static CLINE: Cline = Cline {
     manifest: None,
     compacted: None,
@@ -34,14 +34,14 @@ pub static CLINE: Cline = Cline {
 
 /// The messages of a compaction file.
 pub struct Compacted {
-    /// Their ids, without that of the compaction.
+    /// Their ids, without that of the compaction message.
     pub ids: Vec<String>,
-    /// The id and the text of the compaction.
+    /// Id and text of the compaction message.
     pub summary: Option<(String, String)>,
 }
 
 impl Compacted {
-    /// Of the messages of a compaction file.
+    /// From the messages of a compaction file.
     pub fn of(messages: &[&[u8]]) -> Compacted {
         let id = |message: &&[u8]| text(message, "id");
         let summary = messages

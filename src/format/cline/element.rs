@@ -1,4 +1,4 @@
-//! A message: blocks of the Anthropic interface, some with members of other names.
+//! Converts messages: Anthropic blocks, some of which have other member names.
 
 use crate::format::blocks;
 use crate::format::report::{Loss, Report};
@@ -8,13 +8,13 @@ use crate::format::request::piece::{Said, array, quoted, rest, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::time;
 
-/// A member that is a text, unless it is empty.
+/// A string member that is not empty.
 pub fn text(object: &[u8], name: &str) -> Option<String> {
     let text = json::member_text(object, name)?.into_owned();
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// The text of a message that stands for those before it.
+/// The text of a compaction message, which replaces earlier messages.
 pub fn compaction(message: &[u8]) -> Option<String> {
     let metadata = json::member(message, "metadata")?;
     if json::member(metadata, "kind") != Some(b"\"compaction\"") {
@@ -31,7 +31,7 @@ pub fn compaction(message: &[u8]) -> Option<String> {
     Some(texts?.join("\n\n"))
 }
 
-/// The model that said a message.
+/// The model of a message.
 pub fn model(message: &[u8]) -> Option<&[u8]> {
     let model = json::member(json::member(message, "modelInfo")?, "id")?;
     model.starts_with(b"\"").then_some(model)
@@ -43,13 +43,13 @@ pub fn time_of(message: &[u8]) -> Option<String> {
     time::from_milliseconds(digits.parse().ok()?)
 }
 
-/// Whether a time has no more than milliseconds.
+/// Whether a time has a precision of at most milliseconds.
 pub fn is_exact(time: &str) -> bool {
     let written = time::milliseconds(time).and_then(time::from_milliseconds);
     written.is_some_and(|written| time::moment(&written) == time::moment(time))
 }
 
-/// The native messages of an element; none of one that has another role or no content.
+/// The native messages of an element; `None` if it has another role or no content.
 pub fn drafts(message: &[u8]) -> Option<Vec<Draft>> {
     let role =
         json::member(message, "role").filter(|role| matches!(*role, b"\"user\"" | b"\"assistant\""))?;
@@ -75,13 +75,13 @@ pub fn drafts(message: &[u8]) -> Option<Vec<Draft>> {
     Some(drafts)
 }
 
-/// A content with other blocks.
+/// The content with each block converted.
 fn with_blocks(content: &[u8], change: fn(&[u8]) -> Option<Vec<u8>>) -> Vec<u8> {
     let Some(blocks) = json::elements(content, Dialect::Strict) else {
         return content.to_vec();
     };
     let changed = |block: &[u8]| {
-        // The content of a result has blocks, too.
+        // A result's content has blocks, too.
         let inner = json::member(block, "content").filter(|raw| raw.starts_with(b"["));
         let inner = inner.map(|inner| with_blocks(inner, change));
         let inner = inner.and_then(|inner| json::with_members(block, &[("content", Some(&inner))]).ok());
@@ -90,7 +90,7 @@ fn with_blocks(content: &[u8], change: fn(&[u8]) -> Option<Vec<u8>>) -> Vec<u8> 
     array(blocks.into_iter().map(changed))
 }
 
-/// A block in the words of the interface, if it has others.
+/// Converts a block to the API's member names, if different.
 fn anthropic(block: &[u8]) -> Option<Vec<u8>> {
     let member = |name| json::member(block, name);
     match member("type")? {
@@ -116,7 +116,7 @@ fn anthropic(block: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// A block in the words of the format, if it has others.
+/// Converts a block to the format's member names, if different.
 fn own(block: &[u8]) -> Option<Vec<u8>> {
     let source =
         json::member(block, "source").filter(|_| json::member(block, "type") == Some(b"\"image\""))?;
@@ -125,13 +125,13 @@ fn own(block: &[u8]) -> Option<Vec<u8>> {
     json::with_members(block, &changes).ok()
 }
 
-/// The element of messages.
+/// Encodes messages as an element.
 pub fn element(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
     let first = messages.first()?;
     let bodies: Vec<_> = messages.iter().map(blocks::placed).collect();
     let made = blocks::encoded(&bodies, is_new, report).into_iter().next()?;
     let mut content = with_blocks(json::member(&made, "content").unwrap_or(b"[]"), own);
-    // The contract of the format has blocks only.
+    // The format requires blocks.
     if is_new && content.starts_with(b"\"") {
         content = array([[&b"{\"type\":\"text\","[..], &wrapped("text", &content)[1..]].concat()]);
     }
@@ -159,7 +159,7 @@ pub fn element(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Opti
     Some(element.finish())
 }
 
-/// The figures of a usage in the words of the format; cached tokens are part of the input.
+/// Converts usage to the format's metrics; cached tokens are part of the input.
 fn metrics(usage: &[u8]) -> Option<Vec<u8>> {
     if json::member(usage, "inputTokens").is_some() {
         return Some(usage.to_vec());

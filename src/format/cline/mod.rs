@@ -1,8 +1,8 @@
-//! Cline: the session store of its command line and desktop programs, a document with messages in the blocks of the
-//! Anthropic interface. The older task histories are another format.
+//! Cline: session documents of its command line and desktop programs, with messages in Anthropic blocks. The older task
+//! histories are another format.
 //!
-//! Title, directory and model are in the manifest next to a session. If the manifest names a compaction file, the model
-//! receives that: messages which are not in it are hidden, and its text is a summary. `system_prompt` is a system message.
+//! Title, directory and model are in a manifest next to the session. If the manifest names a compaction file, the model
+//! receives its messages: all others are hidden, and its text is a summary. `system_prompt` is a system message.
 
 mod codec;
 mod element;
@@ -46,10 +46,10 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// The word under which residues are kept.
+/// The name of the format's annotations.
 const NAME: &str = "cline";
 
-/// What a session looks like.
+/// The signature of a session.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a Cline session",

@@ -1,4 +1,4 @@
-//! A session with the manifest and the compaction file next to it.
+//! Reads a session with the manifest and the compaction file next to it.
 
 use super::NAME;
 use super::codec::{Cline, Compacted};
@@ -10,7 +10,7 @@ use crate::format::{Purpose, Source};
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 
-/// The version of the format that is known.
+/// The supported version of the format.
 const VERSION: &[u8] = b"1";
 
 /// Reads a session.
@@ -39,7 +39,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     Ok(vec![kit::whole(&codec, source, report)?])
 }
 
-/// An error if the model receives another file than the one that is to be changed.
+/// Returns an error if the model receives another file than the one to be changed.
 pub fn check(session: &Session, purpose: Purpose) -> Result<()> {
     let is_beside = |index: usize| {
         let event = session.record(index);

@@ -1,5 +1,4 @@
-//! The elements of a history, as the kit reads them. A unit is what the model thought, in OpenAI's shape, and the message
-//! after it.
+//! Implements the kit's codec for histories. A unit is OpenAI-style reasoning and the message after it.
 
 use super::element::{Kind, directory, elements, is_tagged, last, said, stamp, text, time};
 use super::panel::Panel;
@@ -14,40 +13,40 @@ use crate::model::json;
 use crate::model::key;
 use std::collections::{HashMap, HashSet};
 
-/// Histories of Cline and Roo Code.
+/// The codec.
 #[derive(Default)]
 pub struct ClineRoo {
-    /// What the panel of the program shows.
+    /// The companion file with the user interface's messages.
     pub panel: Option<Panel>,
-    /// Whether the name of its file says nothing: all histories have the same.
+    /// Whether the file has the name that all histories share.
     pub is_unnamed: bool,
 }
 
-/// A history alone.
+/// Without companion files.
 pub static CLINE_ROO: ClineRoo = ClineRoo {
     panel: None,
     is_unnamed: false,
 };
 
-/// What is known of all units.
+/// Information about all units.
 #[derive(Default)]
 pub struct Outline {
-    /// When the first of them was written.
+    /// The time of the first unit.
     begun: Option<f64>,
     directory: Option<Vec<u8>>,
-    /// The id of a session without a name.
+    /// The id of a session without a specific name.
     id: String,
     /// The first unit with a message.
     first: usize,
-    /// The last summary, from which on the history is sent.
+    /// The last summary; the history from there on is sent.
     summary: Option<usize>,
-    /// The last marker of each cut.
+    /// The last marker of each truncation.
     cuts: HashMap<String, usize>,
-    /// The calls after the summary.
+    /// Ids of the calls after the summary.
     calls: HashSet<String>,
     /// Units that Cline omits.
     omitted: HashSet<usize>,
-    /// What requests used, by the units of their answers.
+    /// Usage by the unit of the answer.
     usage: HashMap<usize, Vec<u8>>,
 }
 
@@ -174,7 +173,7 @@ fn is_assistant(element: &[u8]) -> bool {
 }
 
 impl Outline {
-    /// Whether a message of a unit is not sent: a cut hides it, or its call is before the summary.
+    /// Whether a message of a unit is not sent: it is truncated, or its call precedes the summary.
     fn hides(&self, nth: usize, message: &[u8], draft: &draft::Draft) -> bool {
         let is_sent = self.summary.is_none_or(|from| nth >= from);
         let from = self.summary.filter(|_| is_sent).unwrap_or(0);
@@ -188,7 +187,7 @@ impl Outline {
 }
 
 impl Panel {
-    /// Adds what the panel says of units, each of which ends with its message.
+    /// Adds the interface file's information about units, each of which ends with its message.
     fn look(&self, units: &[Vec<u8>], messages: &[&[u8]], outline: &mut Outline) {
         let (mut is_roo, mut has_figures, mut at) = (false, false, 0);
         let mut used = self.used.iter().peekable();
@@ -218,7 +217,7 @@ impl Panel {
     }
 }
 
-/// The messages of an element, after these thoughts.
+/// The messages of an element, with the preceding reasoning.
 fn drafts(element: &[u8], thoughts: &[&[u8]], used: Option<&Vec<u8>>) -> Vec<draft::Draft> {
     let mut drafts = blocks::drafts(element);
     let stamp = stamp(element).and_then(time).map(|time| quoted(&time));

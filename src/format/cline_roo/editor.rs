@@ -1,4 +1,4 @@
-//! A history, as the kit writes it: Roo tags what leaves it, any other holds what is in view.
+//! Writes histories with the kit: Roo tags hidden messages; without tags, only visible messages are written.
 
 use super::codec::ClineRoo;
 use super::element::{elements, is_tagged, milliseconds};
@@ -89,7 +89,7 @@ impl Editor for ClineRoo {
     }
 }
 
-/// Whether Roo tagged something in a history.
+/// Whether a history has Roo's tags.
 fn is_roo(source: &Source) -> bool {
     let mut elements = source.raws.iter().flat_map(|unit| elements(unit));
     elements.any(is_tagged)

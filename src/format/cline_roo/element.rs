@@ -1,26 +1,26 @@
-//! An element of a history.
+//! Classifies the elements of a history.
 
 pub use crate::model::json::member_text as text;
 use crate::model::json::{self, Dialect};
 use crate::model::time;
 
-/// What an element is.
+/// The kind of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A message.
     Message,
-    /// A summary of the messages before it.
+    /// A summary of earlier messages.
     Summary,
-    /// The mark of a cut.
+    /// The marker of a truncation.
     Marker,
-    /// What the model thought, in OpenAI's shape: a part of the message after it.
+    /// OpenAI-style reasoning, which is part of the next message.
     Reasoning,
     /// Anything else.
     Other,
 }
 
 impl Kind {
-    /// Of an element.
+    /// The kind of an element.
     pub fn of(element: &[u8]) -> Kind {
         let is = |name| json::member(element, name) == Some(b"true");
         let role = json::member(element, "role").is_some_and(|raw| raw.starts_with(b"\""));
@@ -44,7 +44,7 @@ pub fn last(unit: &[u8]) -> &[u8] {
     elements(unit).pop().unwrap_or_default()
 }
 
-/// Whether Roo tagged an element.
+/// Whether an element has Roo's tags.
 pub fn is_tagged(element: &[u8]) -> bool {
     let tags = ["condenseId", "condenseParent", "truncationId", "truncationParent"];
     tags.iter().any(|name| json::member(element, name).is_some())

@@ -1,4 +1,4 @@
-//! Messages as the elements of a unit.
+//! Encodes messages as the elements of a unit.
 
 use super::element::milliseconds;
 use crate::format::blocks;
@@ -9,16 +9,16 @@ use crate::model::message::Role;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// Ids of calls, which are unique in a history.
+/// Call ids that are unique in a history.
 #[derive(Default)]
 pub struct CallIds {
     given: HashSet<String>,
-    /// The last one given for each id.
+    /// The latest replacement of each id.
     last: HashMap<String, String>,
 }
 
 impl CallIds {
-    /// The calls of a message with unique ids, or the id of the call that it answers; none of those that have theirs.
+    /// Replaces repeated call ids of a message, or the id of the answered call; `None` if unchanged.
     fn renamed(&mut self, said: &Said<'_>) -> Option<(&'static str, Vec<u8>)> {
         if said.message.role() == Role::Tool {
             let id = self.last.get(said.message.tool_call_id()?.as_ref())?;
@@ -44,14 +44,14 @@ impl CallIds {
     }
 }
 
-/// The unit of messages, as an array. New ones have unique ids of calls, and a time.
+/// Encodes messages as a unit, an array. New units have unique call ids and a time.
 pub fn unit(messages: &[Said<'_>], mut new: Option<&mut CallIds>, report: &mut Report) -> Option<Vec<u8>> {
     let mut unit: Vec<Vec<u8>> = Vec::new();
     let mut bodies = Vec::new();
     for said in messages {
         let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
         if !matches!(said.message.role(), Role::User | Role::Assistant | Role::Tool) {
-            // Other roles have no place.
+            // The format has no other roles.
             changes.push(("role", Some(b"\"user\"".to_vec())));
         }
         match &mut new {

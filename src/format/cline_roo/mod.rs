@@ -1,9 +1,9 @@
-//! Cline and Roo Code: the history of a task, an array of Anthropic messages with further members. Neither removes
-//! anything from it: Roo tags what a summary or a cut hides, Cline lists in another file what it omits.
+//! Cline and Roo Code: task histories, which are arrays of Anthropic messages with further members. Neither program
+//! removes messages: Roo tags those that a summary or truncation hides, Cline lists omitted ones in another file.
 //!
-//! With a summary, what is after the last one is sent, without results whose calls are before it and without what a cut
-//! in that part hides; without one, what no cut hides. What Cline omits is in `ui_messages.json`, as is what Roo used: both
-//! are read if that is next to the history.
+//! After a summary, the messages following the last one are sent, except results whose calls precede it and messages
+//! that a truncation hides. Without one, all messages that no truncation hides are sent. Cline's omitted messages and
+//! Roo's usage are in `ui_messages.json`, which is read if it is next to the history.
 
 mod codec;
 mod editor;
@@ -51,7 +51,7 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// What a history looks like.
+/// The signature of a history.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "Cline or Roo messages",
@@ -66,5 +66,5 @@ pub(super) const SIGNATURE: Signature = Signature {
     ..Signature::BLANK
 };
 
-/// The word under which leftovers are kept.
+/// The name of the format's annotations.
 const NAME: &str = "cline-roo";

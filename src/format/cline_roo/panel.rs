@@ -1,4 +1,4 @@
-//! What the panel of the program shows, `ui_messages.json`: it says what was left out of a history, and what was used.
+//! Parses `ui_messages.json`, the messages of the user interface, for omitted messages and usage.
 
 use super::element::{stamp, text};
 use crate::model::json::{self, Dialect};
@@ -7,17 +7,17 @@ use std::ops::RangeInclusive;
 /// Name of the file.
 pub const NAME: &str = "ui_messages.json";
 
-/// What is known of it.
+/// The content of the file.
 #[derive(Debug, Default, PartialEq)]
 pub struct Panel {
-    /// The elements that Cline leaves out.
+    /// Indexes of the elements that Cline omits.
     pub left_out: Option<RangeInclusive<usize>>,
-    /// What requests used, and when they began.
+    /// Usage of requests, with their start times.
     pub used: Vec<(f64, Vec<u8>)>,
 }
 
 impl Panel {
-    /// Of the file's bytes; none when it is no such file.
+    /// From the file's bytes; `None` if it is not such a file.
     pub fn of(bytes: &[u8]) -> Option<Panel> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let mut panel = Panel::default();

@@ -1,4 +1,4 @@
-//! A history with what is next to it as a session.
+//! Reads a history and its companion file as a session.
 
 use super::codec::ClineRoo;
 use super::element::{is_tagged, text};
@@ -10,7 +10,7 @@ use crate::format::report::Report;
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 
-/// Names that all histories have.
+/// File names that all histories share.
 const USUAL: [&str; 2] = ["api_conversation_history.json", "claude_messages.json"];
 
 /// Reads a history.
@@ -46,7 +46,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     Ok(vec![session])
 }
 
-/// Whether Roo tagged something in a history.
+/// Whether a history has Roo's tags.
 fn is_roo(bytes: &[u8]) -> bool {
     let is_possible = ["\"condense", "\"truncation"]
         .iter()

@@ -1,5 +1,5 @@
-//! Roo's tags: what leaves a history remains in it, with the id of what hides it. A summary covers what is before it, the
-//! marker of a cut hides the rest.
+//! Roo's tags: a hidden message remains in the history, with the id of the summary or truncation marker that hides it.
+//! A summary covers earlier messages; a truncation hides any others.
 
 use super::codec::ClineRoo;
 use super::element::{Kind, elements, last, milliseconds, text};
@@ -13,12 +13,12 @@ use crate::model::key;
 use crate::model::view::Item;
 use std::collections::HashSet;
 
-/// The tag of what a summary covers.
+/// The tag of messages covered by a summary.
 const COVERED: &str = "condenseParent";
-/// The tag of what a cut hides.
+/// The tag of messages hidden by a truncation.
 const CUT: &str = "truncationParent";
 
-/// The element of a summary whose event has this body, and its id.
+/// The element for a summary event, and its id.
 pub fn summary(text: &str, body: &[u8]) -> (Vec<u8>, String) {
     let id = key::uuid(text.as_bytes());
     let mut made = ObjectBuilder::default();
@@ -31,13 +31,13 @@ pub fn summary(text: &str, body: &[u8]) -> (Vec<u8>, String) {
     (made.finish(), id)
 }
 
-/// A cut that is being written.
+/// A truncation under construction.
 #[derive(Default)]
 struct Cut {
     id: String,
     hidden: usize,
     stamp: Option<Vec<u8>>,
-    /// Where the marker belongs: after the last unit that it hides.
+    /// The position of its marker: after the last unit that it hides.
     at: usize,
 }
 
@@ -58,7 +58,7 @@ impl Cut {
     }
 }
 
-/// The edits that give a history of Roo's its view.
+/// The edits that give a Roo history its view.
 pub fn tagged(edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Report) -> Vec<Edit> {
     let (session, source) = (edits.session, edits.source);
     let order = edits.order();
@@ -79,7 +79,7 @@ pub fn tagged(edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Repor
         (None, Next::Element(nth) | Next::Edited(nth, _)) => kept.is_some_and(|kept| *nth < kept),
         (None, Next::Items(_)) => false,
     };
-    // Cuts whose marker is sent.
+    // Truncations whose marker is sent.
     let sent = order
         .iter()
         .enumerate()
@@ -113,7 +113,7 @@ pub fn tagged(edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Repor
                         out.push(Edit::Replace(nth, with_tag(unit, COVERED, id)))
                     }
                     _ if is_covered => out.push(Edit::Keep(nth)),
-                    // Without it, what it covers is in view.
+                    // An undone summary is removed, so that its messages become visible.
                     _ if is_summary && kept != Some(nth) => {}
                     _ if leaves || (is_bare() && is_hidden()) => {
                         let cut = cut.get_or_insert_with(|| Cut {

@@ -1,4 +1,4 @@
-//! Continue's items, as the kit reads them. A unit is what the model thought and what it said then.
+//! Implements the kit's codec for Continue's items. A unit is reasoning and the reply that follows it.
 
 use super::NAME;
 use super::decode::{self, items, message_of, role, text};
@@ -12,19 +12,19 @@ use crate::format::workspace::{Member, Workspace};
 use crate::model::json;
 use std::collections::HashSet;
 
-/// Continue's sessions.
+/// The codec.
 #[derive(Default)]
 pub struct Continue {
-    /// When the session began, as the index says.
+    /// The creation time in the index.
     pub created: Option<String>,
 }
 
-/// A session without an index.
+/// Without an index.
 pub static CONTINUE: Continue = Continue { created: None };
 
-/// What is known of all units.
+/// Information about all units.
 pub struct Outline {
-    /// The calls whose results are items of their own.
+    /// Ids of calls whose results are separate items.
     answered: HashSet<String>,
 }
 
@@ -42,7 +42,7 @@ impl Codec for Continue {
     type Outline = Outline;
 
     fn unit(&self, items: &[Vec<u8>]) -> usize {
-        // A summary covers what is up to its item, so that it ends the thoughts.
+        // A summary covers everything up to its item, so it also ends the reasoning.
         let is_thought = |item: &&Vec<u8>| role(item).as_deref() == Some("thinking");
         let run = items.iter().take_while(is_thought).count();
         let summed = items[..run].iter().position(|item| summary(item).is_some());

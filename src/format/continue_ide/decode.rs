@@ -1,5 +1,4 @@
-//! Items as messages: what the user said, or what the model thought and said and what the states of its calls tell of
-//! results.
+//! Converts items to messages: user messages, and replies with reasoning and with the results in call states.
 
 use crate::format::request::draft::{self, Draft};
 use crate::format::request::piece::{array, quoted, rest, rest_object};
@@ -8,7 +7,7 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The role of an item's message; none of what has no message.
+/// The role of an item's message, if it has one.
 pub fn role(item: &[u8]) -> Option<Cow<'_, str>> {
     json::member(item, "message").and_then(|message| text(message, "role"))
 }
@@ -29,14 +28,14 @@ pub fn message_of(item: &[u8]) -> &[u8] {
     json::member(item, "message").unwrap_or(b"{}")
 }
 
-/// The messages of the items of a unit, thoughts first; `answered` are the calls whose results are items of their own.
+/// The messages of a unit's items, reasoning first; `answered` are calls whose results are separate items.
 pub fn messages(items: &[&[u8]], answered: &HashSet<String>) -> Vec<Draft> {
     let Some((said, thoughts)) = items.split_last() else {
         return Vec::new();
     };
     let message = message_of(said);
     let role = text(message, "role").unwrap_or_default();
-    // Thoughts that nothing follows are said by nobody else.
+    // Reasoning that no reply follows is an assistant message.
     let is_thought = role == "thinking";
     let role = if is_thought { "assistant" } else { role.as_ref() };
     let mut draft = Draft::new(role);
@@ -80,13 +79,13 @@ pub fn messages(items: &[&[u8]], answered: &HashSet<String>) -> Vec<Draft> {
     messages
 }
 
-/// Whether a call is one as the record stream has it.
+/// Whether a call has the native form.
 fn is_call(call: &[u8]) -> bool {
     let function = json::member(call, "function").unwrap_or_default();
     text(call, "id").is_some() && text(function, "name").is_some() && text(function, "arguments").is_some()
 }
 
-/// A thought; what it says keeps its bytes.
+/// Converts reasoning; its text keeps its bytes.
 fn thought(item: &[u8]) -> Vec<u8> {
     let message = json::member(item, "message").unwrap_or(b"{}");
     let mut part = ObjectBuilder::default();
@@ -101,7 +100,7 @@ fn thought(item: &[u8]) -> Vec<u8> {
     part.finish()
 }
 
-/// Content as the record stream has it: images in its spelling, everything else as it is.
+/// Converts content: images become native, anything else is unchanged.
 fn content(raw: &[u8]) -> Vec<u8> {
     let Some(parts) = json::elements(raw, Dialect::Strict) else {
         return raw.to_vec();
@@ -122,7 +121,7 @@ fn content(raw: &[u8]) -> Vec<u8> {
     }))
 }
 
-/// The results that are in the states of calls alone.
+/// The results that only call states have.
 fn results(item: &[u8], answered: &HashSet<String>) -> Vec<Draft> {
     let results = list(item, "toolCallStates").into_iter().filter_map(|state| {
         let call = text(state, "toolCallId").filter(|call| !answered.contains(call.as_ref()))?;
@@ -139,7 +138,7 @@ fn results(item: &[u8], answered: &HashSet<String>) -> Vec<Draft> {
     results.collect()
 }
 
-/// What a state tells of the result: a text, or one part for each of its items; none when there is none yet.
+/// The result in a call state: a string, or one part per item; `None` if there is none yet.
 pub fn output(state: &[u8]) -> Option<Vec<u8>> {
     let items = list(state, "output");
     let text = |item: &&[u8]| {

@@ -1,5 +1,5 @@
-//! Continue's items, as the kit writes them: what leaves the view is removed, except before a summary, which is on the
-//! last item that it covers. The program sends what the states of calls say, so that results are in these.
+//! Writes Continue's items with the kit. Hidden messages are removed, except those covered by a summary, which is on
+//! the last item that it covers. Continue sends the results in call states, so results are written there.
 
 use super::codec::Continue;
 use super::decode::{items, text};
@@ -16,7 +16,7 @@ use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::collections::HashSet;
 
-/// An item that only holds a summary.
+/// An item that only has a summary.
 const EMPTY: &[u8] = br#"[{"message":{"role":"assistant","content":""},"contextItems":[]}]"#;
 
 impl Editor for Continue {
@@ -84,7 +84,7 @@ impl Editor for Continue {
 
     fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
         let message = &said.message;
-        // The usage of a message is written.
+        // Usage is represented.
         let lost = [Loss::Id, Loss::Timestamp, Loss::Model];
         losses::members(message, said.body, &lost, &["is_error", Self::NAME], report);
         report.lose(Loss::Name, u64::from(message.name.is_some()));
@@ -98,13 +98,13 @@ impl Editor for Continue {
 
 struct Plan<'e, 'c> {
     edits: &'e Edits<'c, Continue>,
-    /// The events that were not undone.
+    /// The active events.
     live: HashSet<usize>,
     out: Vec<Edit>,
 }
 
 impl Plan<'_, '_> {
-    /// Adds the next units; those that a summary covers are kept.
+    /// Adds the next units; those covered by a summary are kept.
     fn next(&mut self, next: Next, is_covered: bool, report: &mut Report) {
         let edits = self.edits;
         match next {
@@ -145,7 +145,7 @@ impl Plan<'_, '_> {
         summaries.any(|(_, line)| !self.live.contains(line))
     }
 
-    /// Puts a result into the state of its call; false if there is no such call.
+    /// Stores a result in the state of its call; `false` if there is no such call.
     fn answer(&mut self, item: usize, report: &mut Report) -> bool {
         let edits = self.edits;
         let bodies = [edits.view.items[item].body(edits.session)];
@@ -173,7 +173,7 @@ impl Plan<'_, '_> {
         false
     }
 
-    /// Puts a new summary on the last unit so far.
+    /// Adds a new summary to the last unit so far.
     fn summarize(&mut self, text: Option<&str>) {
         let Some(text) = text else { return };
         let raws = &self.edits.source.raws;

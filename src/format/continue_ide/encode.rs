@@ -1,4 +1,4 @@
-//! Messages as items.
+//! Encodes messages as items.
 
 use super::decode::{self, list, output, text};
 use crate::format::report::{Loss, Report};
@@ -9,8 +9,8 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 use std::collections::{HashMap, HashSet};
 
-/// The items of messages, as an array. A result of a call is in its state, any other is an item. A `new` message has
-/// content, and each of its calls a state.
+/// The items of messages, as an array. A result is stored in the state of its call, if present, otherwise as an item. A
+/// `new` message has content, and each of its calls a state.
 pub fn unit(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
     let mut items = Vec::new();
     let mut at = 0;
@@ -32,7 +32,7 @@ pub fn unit(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<
     (!items.is_empty()).then(|| array(items))
 }
 
-/// The items of a message, thoughts first.
+/// The items of a message, reasoning first.
 fn items(
     said: &Said<'_>,
     calls: &[Vec<u8>],
@@ -111,7 +111,7 @@ fn items(
     items
 }
 
-/// A unit with this result in the state of its call; none of a unit that has neither that call nor a state of it.
+/// A unit with this result in the state of its call; `None` if it has no such call or state.
 pub fn with_result(unit: &[u8], result: &Said<'_>, report: &mut Report) -> Option<Vec<u8>> {
     let id = result.message.tool_call_id?;
     let of = |raw: &&[u8], name| json::member(raw, name) == Some(id);
@@ -150,7 +150,7 @@ pub fn with_result(unit: &[u8], result: &Said<'_>, report: &mut Report) -> Optio
     Some(array(items))
 }
 
-/// A call; of whatever kind, it is a function here.
+/// A call of any type, encoded as a function call.
 fn call(raw: &[u8]) -> Vec<u8> {
     let Some(custom) = json::member(raw, "custom") else {
         return raw.to_vec();
@@ -191,7 +191,7 @@ fn state(call: &[u8], result: Option<&[u8]>) -> Vec<u8> {
     state.finish()
 }
 
-/// The outputs that a result is, one for each of its texts.
+/// The outputs for a result, one per text.
 fn outputs(result: &[u8]) -> Vec<Vec<u8>> {
     let mut texts: Vec<Vec<u8>> = list(result, "content")
         .into_iter()
@@ -211,7 +211,7 @@ fn outputs(result: &[u8]) -> Vec<Vec<u8>> {
     texts.into_iter().map(output).collect()
 }
 
-/// Reports the parts of a result that are no text.
+/// Reports the parts of a result that are not text as losses.
 fn report_media(result: &[u8], report: &mut Report) {
     for part in list(result, "content") {
         if json::member(part, "text").is_none() {
@@ -233,7 +233,7 @@ fn said(content: &[u8]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// A thought as an item.
+/// Encodes reasoning as an item.
 fn thought(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     let mut message = ObjectBuilder::default();
     message.text("role", "thinking");
@@ -262,7 +262,7 @@ fn thought(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     Some(item.finish())
 }
 
-/// Content as an item has it.
+/// Encodes content for an item.
 fn content(raw: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
     let Some(parts) = raw.and_then(|raw| json::elements(raw, Dialect::Strict)) else {
         return raw.map_or_else(|| b"null".to_vec(), <[u8]>::to_vec);
@@ -287,7 +287,7 @@ fn content(raw: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
     }))
 }
 
-/// What was used, in the words of this format; none when it is told in words that are not known.
+/// Converts usage to the format's members; `None` if its form is unknown.
 fn usage_of(usage: &[u8]) -> Option<Vec<u8>> {
     if json::member(usage, "promptTokens").is_some() {
         return Some(usage.to_vec());

@@ -1,10 +1,11 @@
-//! Continue: a session as one document with a `history` of items. What the model thought is an item of its own ahead of
-//! what it said; what a tool gave stands in the state of its call, in an item of its own, or in both.
+//! Continue: a session is a document with a `history` of items. Reasoning is a separate item before its reply; a tool
+//! result is in the state of its call, in a separate item, or in both.
 //!
-//! A result that is in the state of its call alone has `metadata.continue.state`; thoughts that are a copy for display have
-//! `metadata.continue.shown` of their message. An item that is not a message is a passthrough record.
+//! A result that is only in the state of its call has `metadata.continue.state`; a message whose reasoning is a copy
+//! for display has `metadata.continue.shown`. An item that is not a message is a passthrough record.
 //!
-//! A summary is on the last item that it covers. Items have no times, and as a rule no ids. When the session began is said in `sessions.json`, where that lies beside it.
+//! A summary is on the last item that it covers. Items have no times and usually no ids. The creation time of a session
+//! is in `sessions.json`, if that is next to it.
 
 mod codec;
 mod decode;
@@ -49,7 +50,7 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// What a document looks like.
+/// The signature of a document.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a Continue session",
@@ -60,5 +61,5 @@ pub(super) const SIGNATURE: Signature = Signature {
     ..Signature::BLANK
 };
 
-/// The word under which leftovers are kept.
+/// The name of the format's annotations.
 const NAME: &str = "continue";

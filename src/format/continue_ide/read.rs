@@ -1,4 +1,4 @@
-//! A document as a session.
+//! Reads a document as a session.
 
 use super::codec::Continue;
 use super::decode::text;
@@ -10,10 +10,10 @@ use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 use crate::model::time;
 
-/// Name of the index that lies beside the documents.
+/// File name of the index next to the documents.
 const INDEX: &str = "sessions.json";
 
-/// Reads a document with what is next to it.
+/// Reads a document with its companion file.
 pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
     let document = bytes.trim_ascii();
@@ -28,7 +28,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     Ok(vec![kit::whole(&codec, source, report)?])
 }
 
-/// When the index says that a session began.
+/// The creation time of a session in the index.
 fn begun(index: &[u8], id: &str) -> Option<String> {
     let rows = json::elements(index, Dialect::Strict)?;
     let row = rows

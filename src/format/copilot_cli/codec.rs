@@ -1,4 +1,4 @@
-//! Logs, as the kit reads and writes them: an element for each event, or for all events of a message.
+//! Implements the kit's codec for event logs; each event, or all events of a message, is an element.
 
 use super::encode::events;
 use super::event::{self, data, list, member, text, time_of};
@@ -17,20 +17,20 @@ use crate::model::time;
 use crate::model::view::View;
 use std::collections::{HashMap, HashSet};
 
-/// Logs of GitHub Copilot.
+/// The codec.
 pub struct Copilot;
 
-/// The time of what has none.
+/// The time of events without one.
 const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
 
-/// Facts about all events.
+/// Information about all events.
 #[derive(Default)]
 pub struct Outline {
     /// The calls that messages request.
     requested: HashSet<String>,
-    /// Reasoning that an event has ahead of its message.
+    /// Reasoning in a separate event before its message.
     reasoning: HashMap<usize, Vec<u8>>,
-    /// Where the compactions began that end.
+    /// The start of each completed compaction.
     begun: HashMap<usize, usize>,
     title: Option<String>,
     workspace: Workspace,
@@ -46,7 +46,7 @@ impl Codec for Copilot {
     const IDS: bool = false;
     const LINK: Option<[&'static str; 2]> = Some(["id", "parentId"]);
     const PLACED: &'static [Member] = &[Member::Directory, Member::Branch, Member::Model];
-    /// Events of the session say it.
+    /// Session events contain the title.
     const HAS_TITLE: bool = false;
     type Outline = Outline;
 
@@ -88,7 +88,7 @@ impl Codec for Copilot {
         };
     }
 
-    /// The name that `workspace.yaml` has for a session.
+    /// Reads the session's name and directory from `workspace.yaml`.
     fn sidecar(&self, input: &Input, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
         let mut sidecar = Sidecar::default();
         if input.name.as_deref() == Some("events.jsonl")
@@ -201,7 +201,7 @@ impl Codec for Copilot {
     }
 }
 
-/// A member of a YAML mapping that is a text on one line.
+/// A single-line string member of a YAML mapping.
 fn scalar(yaml: &str, name: &str) -> Option<String> {
     let mut values = yaml
         .lines()
@@ -211,7 +211,7 @@ fn scalar(yaml: &str, name: &str) -> Option<String> {
     let text = match (inner('"'), inner('\'')) {
         (Some(_), _) => json::text(value.as_bytes())?.into_owned(),
         (_, Some(text)) => text.replace("''", "'"),
-        // Texts of several lines and values that are not texts.
+        // Multi-line strings, and values that are not strings.
         _ if value.starts_with(['|', '>', '[', '{', '&', '*', '!']) || matches!(value, "null" | "~") => {
             return None;
         }
@@ -225,9 +225,9 @@ fn scalar(yaml: &str, name: &str) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// What new events are made with.
+/// State for creating new events.
 pub struct Making {
-    /// The time of the last event that has one.
+    /// The time of the last event with one.
     clock: Vec<u8>,
     ids: NewIds,
 }
@@ -253,7 +253,7 @@ impl Editor for Copilot {
             true => edits.rewritten(making, report),
             false => edits.plain(making, report),
         };
-        // The start of a call is removed with its message.
+        // The start event of a call is removed with its message.
         let raws = &edits.source.raws;
         let left: Vec<Vec<u8>> = list.iter().map(|edit| edit.element(raws).to_vec()).collect();
         let (then, now) = (self.outline(raws).requested, self.outline(&left).requested);

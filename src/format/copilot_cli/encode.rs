@@ -1,4 +1,4 @@
-//! Messages as events.
+//! Encodes messages as events.
 
 use super::event::text;
 use crate::format::report::{Loss, Report};
@@ -8,7 +8,7 @@ use crate::format::request::piece::{Said, array, quoted, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 
-/// The type and data of a message, of one in chunks those of each.
+/// The type and data of a message's event; for a message in chunks, of each chunk's event.
 pub fn events(said: &Said<'_>, report: &mut Report) -> Vec<(&'static str, Vec<u8>)> {
     match said.message.role() {
         Role::Assistant if said.noted("made").is_some() => {
@@ -34,14 +34,14 @@ pub fn events(said: &Said<'_>, report: &mut Report) -> Vec<(&'static str, Vec<u8
     }
 }
 
-/// A call as the event of its start has it.
+/// A call in the form of its start event.
 fn renamed(call: Vec<u8>) -> Vec<u8> {
     let name = json::member(&call, "name").map(<[u8]>::to_vec);
     let changes = [("name", None), ("type", None), ("toolName", name.as_deref())];
     json::with_members(&call, &changes).unwrap_or(call)
 }
 
-/// The text of a message, and its files.
+/// The text of a message, and its attachments.
 fn content(said: &Said<'_>, report: &mut Report) -> (Vec<u8>, Vec<Vec<u8>>) {
     let (mut texts, mut files) = (Vec::new(), Vec::new());
     for piece in pieces(said.message.content) {
@@ -163,7 +163,7 @@ fn result(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
         .raw("success", if is_failed { "false" } else { "true" });
     match is_failed {
         true => drop(data.raw("error", wrapped("message", &content))),
-        // There was none, and there is still none.
+        // The call had no result, and still has none.
         false if said.noted("no_result").is_some() && content == b"\"\"" => {}
         false => drop(data.raw("result", wrapped("content", &content))),
     }

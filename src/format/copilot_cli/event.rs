@@ -1,4 +1,4 @@
-//! Events as messages.
+//! Converts events to messages.
 
 use crate::format::kit::{Decoded, Draft, Summary};
 use crate::format::request::draft;
@@ -6,13 +6,13 @@ use crate::format::request::piece::{array, quoted, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::time;
 
-/// A member that is a text, unless it is empty.
+/// A string member that is not empty.
 pub fn text(object: &[u8], name: &str) -> Option<String> {
     let text = json::member_text(object, name)?.into_owned();
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// The data of an event of this type.
+/// The data of an event, if it has this type.
 pub fn data<'e>(event: &'e [u8], kind: &str) -> Option<&'e [u8]> {
     let data = json::member(event, "data").filter(|raw| raw.starts_with(b"{"))?;
     json::member_text(event, "type")
@@ -37,7 +37,7 @@ pub fn list<'e>(data: &'e [u8], name: &str) -> Vec<&'e [u8]> {
     list.unwrap_or_default()
 }
 
-/// Whether an event is a message, if nothing requests the calls that it starts.
+/// Whether an event is a message, provided that no message requests the call that it starts.
 pub fn is_message(event: &[u8]) -> bool {
     let kinds = [
         "user.message",
@@ -48,8 +48,8 @@ pub fn is_message(event: &[u8]) -> bool {
     json::member_text(event, "type").is_some_and(|kind| kinds.contains(&kind.as_ref()))
 }
 
-/// The meaning of the events of a message. `reasoning` is its text if another event has it; `is_requested` whether a
-/// message requests the call of an event; `begun` where the compaction of an event began.
+/// Decodes the events of a message. `reasoning` is its reasoning from a separate event; `is_requested`: whether a
+/// message requests the event's call; `begun`: the start of the event's compaction.
 pub fn decode(
     events: &[&[u8]],
     reasoning: Option<&[u8]>,
@@ -170,7 +170,7 @@ fn assistant(events: &[&[u8]], reasoning: Option<&[u8]>) -> Option<draft::Draft>
     Some(draft)
 }
 
-/// A call; its arguments are an object, the text of one, or missing.
+/// A call; its arguments are an object, a JSON string, or missing.
 fn call(request: &[u8]) -> Vec<u8> {
     let arguments = match json::member(request, "arguments") {
         None | Some(b"null") => b"\"{}\"".to_vec(),
@@ -213,7 +213,7 @@ fn result(data: &[u8]) -> Option<draft::Draft> {
     Some(draft)
 }
 
-/// The summary of a compaction; one without a text does not say what it removed.
+/// The summary of a compaction; without a text, its covered range is unknown.
 fn summary(data: &[u8], begun: Option<usize>) -> Decoded {
     let is_done = json::member(data, "success") != Some(b"false");
     match text(data, "summaryContent").filter(|_| is_done) {

@@ -1,9 +1,9 @@
-//! GitHub Copilot: the event log of its command line program, and the transcripts of its extension for VS Code.
+//! GitHub Copilot: event logs of its command line program, and transcripts of its extension for VS Code.
 //!
-//! Events of a subagent are a session beside the main one; so are those that a rewind removed. A message in several chunks
-//! is one, and `metadata.copilot-cli.chunks` has the sizes of these. A summary covers the messages before the beginning of its
-//! compaction. The start of a call that no message requests is a message (`metadata.copilot-cli.made`); other events are
-//! passthrough records.
+//! The events of a subagent are a side session, as are those that a rewind removed. A message in several chunks is one
+//! message, with the chunk sizes in `metadata.copilot-cli.chunks`. A summary covers the messages before the start of
+//! its compaction. The start of a call that no message requests is a message (`metadata.copilot-cli.made`); other
+//! events are passthrough records.
 
 mod codec;
 mod encode;
@@ -42,10 +42,10 @@ pub const FORM: Form = Form {
     ..kit::form!(&Copilot)
 };
 
-/// The word under which residues are kept.
+/// The name of the format's annotations.
 const NAME: &str = "copilot-cli";
 
-/// The families of events.
+/// Prefixes of event types.
 const FAMILIES: [&str; 7] = [
     "session",
     "user",
@@ -56,7 +56,7 @@ const FAMILIES: [&str; 7] = [
     "hook",
 ];
 
-/// What a log looks like.
+/// The signature of a log.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a GitHub Copilot event log",

@@ -1,4 +1,4 @@
-//! The sessions and messages that events belong to.
+//! Assigns events to sessions and messages.
 
 use super::event::{data, is_message, member, text};
 use crate::format::kit::{Aside, Assembly};
@@ -17,7 +17,7 @@ pub fn assemble(events: &[&[u8]]) -> Assembly {
     assembly
 }
 
-/// The first event of the message of each.
+/// For each event, the first event of its message.
 fn chunks(events: &[&[u8]]) -> Vec<usize> {
     let mut calls: HashMap<String, usize> = HashMap::new();
     let first = events.iter().enumerate().map(|(nth, event)| {
@@ -37,7 +37,7 @@ fn chunks(events: &[&[u8]]) -> Vec<usize> {
     first.collect()
 }
 
-/// The subagent that an event is of: the call that started it, else its own id.
+/// The subagent of an event: the call that started it, else its own id.
 fn agent(event: &[u8]) -> Option<String> {
     let call = member(event, "parentToolCallId").and_then(json::text);
     let call = call.map(|call| call.into_owned()).filter(|call| !call.is_empty());
@@ -73,7 +73,7 @@ fn subagents(events: &[&[u8]], assembly: &mut Assembly) {
     }
 }
 
-/// Events that a rewind removed are a branch: the one that it names, and all after it.
+/// Turns the events that a rewind removed into a branch: the named one and all after it.
 fn rewinds(events: &[&[u8]], assembly: &mut Assembly) {
     let ids: HashMap<String, usize> = { events.iter().enumerate() }
         .filter_map(|(nth, event)| Some((text(event, "id")?, nth)))

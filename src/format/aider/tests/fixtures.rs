@@ -1,4 +1,4 @@
-//! Real histories, where they are at hand.
+//! Tests with real histories, if available.
 
 use super::{said, sessions, written};
 use crate::format::Format;
@@ -6,8 +6,7 @@ use crate::format::report::Report;
 use crate::format::tests::truth;
 use serde_json::{Value, json};
 
-/// What is said of a file in the words of the record stream: what the console shows are events here, and not messages
-/// of a role of their own.
+/// Adapts the expected counts: console output becomes events here, not messages with a role of their own.
 fn expected(truth: &Value) -> Value {
     let mut expected = truth.clone();
     let shown = expected["messages"]["event"].clone();

@@ -1,4 +1,4 @@
-//! Histories read and written.
+//! Tests of reading and writing histories.
 
 mod fixtures;
 mod small;
@@ -9,7 +9,7 @@ use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
 
-/// The sessions of a file, and what is told of it.
+/// The sessions of a file, and the report.
 pub fn sessions(file: &str) -> (Vec<Session>, Report) {
     let mut report = Report::default();
     let source = Source {
@@ -19,7 +19,7 @@ pub fn sessions(file: &str) -> (Vec<Session>, Report) {
     (convert(Format::Aider, &source, &mut report).unwrap(), report)
 }
 
-/// Role and text of the messages of a session's log, and what the console showed.
+/// Role and text of the messages in a session's log, and the console output.
 pub fn said(session: &Session) -> Vec<(String, String)> {
     let lines = (0..session.len()).filter_map(|index| {
         let record = session.record(index);
@@ -32,7 +32,7 @@ pub fn said(session: &Session) -> Vec<(String, String)> {
     lines.collect()
 }
 
-/// A session as a history.
+/// Writes a session as a history.
 pub fn written(session: &Session) -> (String, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let view = View::replay(session);

@@ -1,4 +1,4 @@
-//! Small histories: what a run is, what ends it, and what comes back.
+//! Tests with small histories: runs of lines, and round trips.
 
 use super::{said, sessions, written};
 use crate::format::report::Loss;
@@ -53,10 +53,10 @@ fn sessions_follow_one_another_and_have_numbers() {
             .starts_with("2026-06-01T10:00:00")
     );
     assert_eq!(all[3].len(), 1);
-    // Empty lines before the first session are none.
+    // Empty lines before the first session are not a session.
     assert_eq!(sessions(&format!("\n \n{HEAD}")).0.len(), 1);
     assert!(sessions("\n\n").0.is_empty());
-    // What is no date begins nothing.
+    // An invalid date does not start a session.
     let (all, report) = sessions("# aider chat started at noon\n#### a  \n");
     assert_eq!(all.len(), 1);
     assert!(
@@ -76,7 +76,7 @@ fn what_was_cleared_is_out_of_view_once_something_follows() {
     };
     assert_eq!(view(cleared), 3);
     assert_eq!(view(&format!("{cleared}\n#### c  \n\nd\n")), 2);
-    // Only asked for, and not done.
+    // Requested, but not executed.
     assert_eq!(view("#### a  \n\n#### /clear  \n\n#### c  \n"), 3);
     assert_eq!(
         view("#### a  \n\n#### all?  \n> All chat history cleared.  \n#### c  \n"),
@@ -149,7 +149,7 @@ proptest! {
         let (text, report) = written(&session);
         let (all, _) = sessions(&text);
         let again: Vec<_> = said(&all[0]).into_iter().filter(|(role, _)| role != "console").collect();
-        // What is told as lost is all that is.
+        // Nothing is lost without being reported.
         let told = report.losses.contains_key(&Loss::Part) || report.losses.contains_key(&Loss::Message);
         prop_assert!(told || again == wanted, "{text:?}: {again:?} and not {wanted:?}");
     }

@@ -1,4 +1,4 @@
-//! Trajectories: small ones, and those of the fixtures.
+//! Tests with small trajectories, and with the sample files.
 
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 const FORMAT: Format = Format::Atif;
 
-/// Of everything one, without subagents.
+/// A document with all kinds of data, except subagents.
 const DOCUMENT: &str = r#"{
  "schema_version": "ATIF-v1.7",
  "session_id": "orchard",

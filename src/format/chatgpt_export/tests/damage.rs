@@ -1,11 +1,11 @@
-//! Exports that are cut, damaged or made to hurt.
+//! Truncated, damaged and malicious exports.
 
 use super::{conversation, read, said, sessions};
 use crate::model::session::Class;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Messages of all sessions.
+/// Number of messages in all sessions.
 fn messages(input: &str) -> usize {
     let all = sessions(input.as_bytes()).0.unwrap();
     all.iter().map(|session| session.messages().count()).sum()
@@ -93,7 +93,7 @@ fn trees_that_are_none_are_read_to_the_last_node() {
     let (all, report) = sessions(conversation("a", &lost).as_bytes());
     assert_eq!(report.findings.len(), 1);
     assert_eq!(all.unwrap().len(), 2);
-    // Two nodes of one id: the first is the node, and nothing hangs on the other.
+    // Of two nodes with the same id, only the first can have children.
     let twice = [said("a", "", "user", "1"), said("a", "", "user", "2")];
     let (all, _) = sessions(conversation("a", &twice).as_bytes());
     assert_eq!(

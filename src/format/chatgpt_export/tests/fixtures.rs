@@ -1,4 +1,4 @@
-//! Exports that are public.
+//! Tests with public exports.
 
 use super::sessions;
 use crate::format::Format;
@@ -17,7 +17,7 @@ fn every_file_counts_what_it_is_known_to_hold() {
     }
 }
 
-/// Every number and every text of an export is somewhere in what is read of it, to the byte.
+/// Every number and text of an export occurs unchanged in its sessions.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn nothing_is_left_behind() {
@@ -27,7 +27,7 @@ fn nothing_is_left_behind() {
         let all = sessions(&bytes).0.unwrap();
         let read: String = all.iter().map(|session| session.text()).collect();
         for leaf in leaves(&bytes) {
-            // A time is told as a date, a text in arguments is one within a text.
+            // Times are converted to dates; text in arguments is encoded again.
             let text = String::from_utf8_lossy(leaf);
             let inner = serde_json::to_string(&text).unwrap();
             let known = read.contains(&*text) || read.contains(inner.trim_matches('"'));
@@ -42,7 +42,7 @@ fn nothing_is_left_behind() {
     eprintln!("chatgpt-export: {files} files are kept to the last value");
 }
 
-/// Numbers and texts of a value that are not the names of its kind, or of the tree.
+/// Numbers and texts of a value other than types and tree links.
 fn leaves(value: &[u8]) -> Vec<&[u8]> {
     let mut found = Vec::new();
     let mut open = vec![value];
@@ -58,7 +58,7 @@ fn leaves(value: &[u8]) -> Vec<&[u8]> {
             };
             let said = get("message").and_then(|message| json::member(message, "content"));
             let said = said.and_then(|content| json::member(content, "parts"));
-            // What is nothing: a root, and an empty preamble.
+            // Empty nodes: a root, and an empty preamble.
             if get("message") == Some(b"null") || said == Some(br#"[""]"#) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Exports, read.
+//! Tests of reading exports.
 
 mod damage;
 mod fixtures;
@@ -10,7 +10,7 @@ use crate::format::{Format, Input};
 use crate::model::session::Session;
 use serde_json::{Value, json};
 
-/// The sessions of an input, and what is told of it.
+/// The sessions of an input, and the report.
 pub fn sessions(input: &[u8]) -> (crate::error::Result<Vec<Session>>, Report) {
     let mut report = Report::default();
     let input = Input {
@@ -33,7 +33,7 @@ pub fn read(current: &str, nodes: &[Value]) -> Vec<Vec<Value>> {
     all.iter().map(records).collect()
 }
 
-/// The records of a session behind its header.
+/// The records of a session after its header.
 pub fn records(session: &Session) -> Vec<Value> {
     let record = |index| serde_json::from_slice(session.record(index).body).unwrap();
     (0..session.len()).map(record).collect()
@@ -51,7 +51,7 @@ pub fn conversation(current: &str, nodes: &[Value]) -> String {
     )
 }
 
-/// A node of the text that somebody says.
+/// A node with a text of this role.
 pub fn said(id: &str, parent: &str, role: &str, text: &str) -> Value {
     node(id, parent, role, json!({"content_type": "text", "parts": [text]}))
 }
@@ -63,7 +63,7 @@ pub fn node(id: &str, parent: &str, role: &str, content: Value) -> Value {
     }})
 }
 
-/// A node in which the model calls a tool.
+/// A node with a tool call of the model.
 pub fn call(id: &str, parent: &str, tool: &str, text: &str) -> Value {
     let mut node = said(id, parent, "assistant", text);
     node["message"]["recipient"] = json!(tool);

@@ -1,4 +1,4 @@
-//! What nodes become.
+//! Conversion of single nodes.
 
 use super::{call, conversation, node, read, records, said, sessions};
 use crate::format::report::Loss;
@@ -106,7 +106,7 @@ fn a_call_and_the_nodes_of_its_tool_are_a_pair() {
         r#"{"q": 1.50}"#
     );
     assert_eq!(record(6)["content"], "found");
-    // Something was said since: it belongs to no call.
+    // Another message followed, so the result belongs to no call.
     assert_eq!(record(8)["id"], "t4");
     assert!(record(8).get("tool_call_id").is_none());
 }
@@ -147,7 +147,7 @@ fn thoughts_are_of_the_answer_that_follows() {
     let own = &answer["metadata"]["chatgpt-export"];
     assert_eq!(own["thoughts"][0]["node"], "t");
     assert_eq!(own["recaps"][0]["content"]["content"], "4s");
-    // Those that no answer follows are not lost.
+    // Reasoning without an answer is not lost.
     assert_eq!(all[0][3]["id"], "t2");
     assert_eq!(all[0][3]["content"], Value::Null);
     assert_eq!(all[0][3]["reasoning"][0]["text"], "T");

@@ -1,4 +1,4 @@
-//! Exports that are cut, damaged or made to hurt.
+//! Truncated, damaged and malicious exports.
 
 use super::{after, conversation, message, read, sessions, text};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Exports that are public.
+//! Tests with public exports.
 
 use super::sessions;
 use crate::format::Format;
@@ -17,8 +17,7 @@ fn every_file_counts_what_it_is_known_to_hold() {
     }
 }
 
-/// Every number and every text of an export is somewhere in what is read of it; the account is not, and the texts that
-/// only say again what the blocks say.
+/// Every number and text of an export occurs in its sessions, except the account, and texts that repeat the blocks.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn nothing_is_left_behind() {

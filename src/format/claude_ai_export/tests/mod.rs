@@ -1,4 +1,4 @@
-//! Exports, read.
+//! Tests of reading exports.
 
 mod damage;
 mod fixtures;
@@ -10,7 +10,7 @@ use crate::format::{Format, Input};
 use crate::model::session::Session;
 use serde_json::{Value, json};
 
-/// The sessions of an input, and what is told of it.
+/// The sessions of an input, and the report.
 pub fn sessions(input: &[u8]) -> (crate::error::Result<Vec<Session>>, Report) {
     let mut report = Report::default();
     let input = Input {
@@ -27,7 +27,7 @@ pub fn sessions(input: &[u8]) -> (crate::error::Result<Vec<Session>>, Report) {
     (all, report)
 }
 
-/// The records of the sessions of a conversation of these messages.
+/// The records of the sessions of a conversation with these messages.
 pub fn read(messages: &[Value]) -> Vec<Vec<Value>> {
     let all = sessions(conversation(messages).to_string().as_bytes()).0.unwrap();
     let record = |session: &Session, index| serde_json::from_slice(session.record(index).body).unwrap();
@@ -35,7 +35,7 @@ pub fn read(messages: &[Value]) -> Vec<Vec<Value>> {
     all.iter().map(records).collect()
 }
 
-/// A conversation of these messages.
+/// A conversation with these messages.
 pub fn conversation(messages: &[Value]) -> Value {
     json!({
         "uuid": "talk", "name": "A talk", "summary": "Short.", "created_at": "2026-06-02T21:00:02.214000Z",
@@ -43,7 +43,7 @@ pub fn conversation(messages: &[Value]) -> Value {
     })
 }
 
-/// A message of these blocks.
+/// A message with these blocks.
 pub fn message(uuid: &str, sender: &str, content: Value) -> Value {
     json!({
         "uuid": uuid, "sender": sender, "text": "the same again", "content": content,
@@ -51,7 +51,7 @@ pub fn message(uuid: &str, sender: &str, content: Value) -> Value {
     })
 }
 
-/// A message that follows another.
+/// The message with a parent.
 pub fn after(parent: &str, mut message: Value) -> Value {
     message["parent_message_uuid"] = json!(parent);
     message

@@ -1,4 +1,4 @@
-//! What messages become.
+//! Conversion of single messages.
 
 use super::{after, conversation, message, read, sessions, text};
 use crate::format::report::Loss;

@@ -1,4 +1,4 @@
-//! Sessions: small ones, and those of the fixtures.
+//! Tests with small sessions, and with the sample files.
 
 use super::read::read;
 use crate::error::Result;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 const FORMAT: Format = Format::Cline;
 
-/// One of everything.
+/// A session with all kinds of data.
 const RICH: &str = r#"{"version":1,"updated_at":"2026-08-11T09:00:00.000Z","agent":"subagent","sessionId":"17_ab__agent-1","system_prompt":"You glaze.",
 "messages":[
  {"id":"u1","role":"user","content":[{"type":"text","text":"Mix."},{"type":"file","path":"/a.txt","content":"06:12"},{"type":"image","data":"AAAA","mediaType":"image/png"}],"ts":1786000000100},
@@ -151,7 +151,7 @@ fn the_compaction_file_that_the_manifest_names_is_the_view() {
             .to_string()
             .contains("compaction file")
     );
-    // One that it does not name changes nothing.
+    // A compaction file that the manifest does not name is ignored.
     let session = with_files(&json!({}), &compaction);
     assert_eq!(View::replay(&session).items.len(), 8);
     assert_eq!(written(&session).unwrap(), RICH.as_bytes());

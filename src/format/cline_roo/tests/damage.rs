@@ -1,4 +1,4 @@
-//! Histories made to hurt.
+//! Malicious histories.
 
 use super::{session, shown, through_lines, try_session, with, written};
 use crate::format::Purpose;
@@ -35,7 +35,7 @@ fn history(kinds: &[u8]) -> Vec<u8> {
         .enumerate()
         .map(|(nth, kind)| element(*kind, nth))
         .collect();
-    // Tags, so that it is Roo's, and something that is said.
+    // Tags, so that it is recognized as Roo's, and a message.
     format!("[{}\n, {}]", element(2, 100), elements.join(",  ")).into_bytes()
 }
 
@@ -59,7 +59,7 @@ proptest! {
         let bytes = history(&kinds);
         let read = session(&bytes, None);
         let view = crate::model::view::View::replay(&read);
-        // Whole elements: of others there are no results, which are not sent.
+        // Only complete elements: the rest have results, which are not sent.
         let ids: Vec<String> = view.items.iter().filter_map(|item| read.id(item.line()?)).collect();
         let dropped: Vec<String> = ids.iter().skip(from).take(count).map(|id| format!("{id:?}")).collect();
         let mut more = Vec::new();

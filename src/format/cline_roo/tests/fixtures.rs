@@ -1,4 +1,4 @@
-//! The histories that are at hand.
+//! Tests with sample histories.
 
 use super::session;
 use crate::format::Format;

@@ -1,4 +1,4 @@
-//! Histories read and written.
+//! Tests of reading and writing histories.
 
 mod damage;
 mod fixtures;
@@ -13,7 +13,7 @@ use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
-/// The session of a history beside which a panel may lie.
+/// The session of a history, with an optional interface file.
 pub fn session(bytes: &[u8], panel: Option<&[u8]>) -> Session {
     try_session(bytes, panel, &mut Report::default()).unwrap()
 }
@@ -27,14 +27,14 @@ pub fn try_session(bytes: &[u8], panel: Option<&[u8]>, report: &mut Report) -> R
     read::read(&source, report).map(|mut all| all.remove(0))
 }
 
-/// A session as a history.
+/// Writes a session as a history.
 pub fn written(session: &Session, purpose: Purpose) -> Result<(Vec<u8>, Report)> {
     let (mut out, mut report) = (Vec::new(), Report::default());
     FORM.write.unwrap()(session, &View::replay(session), purpose, &mut out, &mut report)?;
     Ok((out, report))
 }
 
-/// What a model would be sent, without books.
+/// The messages that a model would receive, without ids, times and annotations.
 pub fn shown(session: &Session) -> Vec<String> {
     let view = View::replay(session);
     assert!(view.dangling.is_empty(), "{:?}", view.dangling);

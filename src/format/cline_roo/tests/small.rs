@@ -1,4 +1,4 @@
-//! Small histories, made up.
+//! Tests with small histories.
 
 use super::{session, shown, through_lines, try_session, with, written};
 use crate::error::Kind;
@@ -32,7 +32,7 @@ fn texts(session: &Session) -> Vec<String> {
     shown(session).into_iter().map(text).collect()
 }
 
-/// The session without the first messages that are in view.
+/// The session without the first visible messages.
 fn without(session: &Session, count: usize) -> Session {
     let view = View::replay(session);
     let ids = view
@@ -65,18 +65,18 @@ fn tags_hide_what_their_summary_or_cut_stands_for() {
     let u = |text: &str, more: &str| said("user", text, more);
     let a = |text: &str, more: &str| said("assistant", text, more);
     let cases: Vec<(Vec<String>, &[&str])> = vec![
-        // A tag whose mark is not there hides nothing.
+        // A tag without its marker hides nothing.
         (vec![u("1", hidden), a("2", condensed)], &["1", "2"]),
         (
             vec![u("1", hidden), a("2", ""), CUT.to_string(), u("3", "")],
             &["2", "3"],
         ),
-        // What the mark hides may stand behind it.
+        // A marker may also hide messages after it.
         (
             vec![u("1", ""), CUT.to_string(), a("2", hidden), u("3", "")],
             &["1", "3"],
         ),
-        // From the last summary on, whatever is tagged.
+        // Everything from the last summary on, regardless of tags.
         (
             vec![u("1", ""), summary("s"), a("2", condensed), u("3", "")],
             &["= sum s", "2", "3"],
@@ -85,7 +85,7 @@ fn tags_hide_what_their_summary_or_cut_stands_for() {
             vec![u("1", ""), summary("s"), a("2", ""), summary("z"), u("3", "")],
             &["= sum z", "3"],
         ),
-        // A cut ahead of the summary hides nothing behind it.
+        // A truncation before the summary hides nothing after it.
         (
             vec![CUT.to_string(), summary("s"), a("2", hidden)],
             &["= sum s", "2"],
@@ -170,7 +170,7 @@ fn what_leaves_a_history_of_roos_is_tagged() {
         "{text}"
     );
     assert!(text.contains("2 messages hidden"));
-    // Cut again, the first cut stays what it is.
+    // A second truncation leaves the first unchanged.
     let again = written(&without(&session(&after, None), 1), Purpose::Return)
         .unwrap()
         .0;
@@ -180,7 +180,7 @@ fn what_leaves_a_history_of_roos_is_tagged() {
         .unwrap()
         .0;
     assert!(json::same(stream.trim_ascii_end(), &after));
-    // A summary stands behind what it covers.
+    // A summary follows the messages that it covers.
     let ids: Vec<String> = read.messages().filter_map(|(index, _)| read.id(index)).collect();
     let event = format!(
         r#"{{"type":"summary","id":"e","at":"2026-01-01T00:00:00Z","content":"So far.","covers":["{}","{}"]}}"#,
@@ -191,7 +191,7 @@ fn what_leaves_a_history_of_roos_is_tagged() {
     assert_eq!(texts(&session(&after, None)), ["= So far.", "3"]);
     assert_eq!(text.matches("condenseParent").count(), 3);
     assert!(text.ends_with(&format!(", {}]", elements[3])));
-    // A second summary takes the first one's place.
+    // A second summary replaces the first.
     let read = session(&after, None);
     let last = read
         .messages()
@@ -232,7 +232,7 @@ fn what_cline_leaves_out_is_said_beside_it() {
     );
     assert_eq!(report.findings.len(), 1);
     assert!(!report.is_damaged());
-    // What is added is added, and what is left out stays.
+    // New messages are appended, and omitted ones remain.
     let grown = with(&read, &[r#"{"role":"user","content":"4"}"#]);
     let after = String::from_utf8(written(&grown, Purpose::Return).unwrap().0).unwrap();
     let before = String::from_utf8(bytes).unwrap();
@@ -244,7 +244,7 @@ fn what_cline_leaves_out_is_said_beside_it() {
             r#"{"role":"user","content":"4"}"#
         )
     );
-    // What is to leave would be said in other files.
+    // Hiding a message would require changes to other files.
     let refused = written(&without(&read, 1), Purpose::Return).unwrap_err();
     assert_eq!(refused.kind, Kind::Usage);
     let (new, report) = written(&through_lines(&without(&read, 1)), Purpose::Export).unwrap();
@@ -252,7 +252,7 @@ fn what_cline_leaves_out_is_said_beside_it() {
         String::from_utf8(new).unwrap(),
         format!("[\n{}\n]\n", elements[3])
     );
-    // That something was left out does not come along, and is told.
+    // The list of omitted messages is lost, which is reported.
     let own = written(&through_lines(&read), Purpose::Export).unwrap().1;
     assert_eq!(own.losses.get(&Loss::Event), Some(&1));
     assert!(report.losses.contains_key(&Loss::Event));

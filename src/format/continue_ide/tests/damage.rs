@@ -1,4 +1,4 @@
-//! Documents made to hurt.
+//! Malicious documents.
 
 use super::{session, shown, through_lines, try_session, with, without, written};
 use crate::format::Purpose;
@@ -34,7 +34,7 @@ fn document(kinds: &[u8]) -> Vec<u8> {
     format!("{{\"sessionId\":\"s\",\"history\":[ {}\n]}}", items.join(",  ")).into_bytes()
 }
 
-/// What is shown, as the format has it: thoughts with nothing between them and what the model says next are thoughts of that.
+/// The expected view: adjacent reasoning items are joined with the reply that follows.
 fn joined(all: Vec<String>) -> Vec<String> {
     const THOUGHTS: &str = r#"[{"type":"thinking""#;
     let mut out: Vec<String> = Vec::new();

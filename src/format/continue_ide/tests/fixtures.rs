@@ -1,4 +1,4 @@
-//! The documents that are at hand.
+//! Tests with sample documents.
 
 use crate::format::Format;
 use crate::format::report::Report;
@@ -6,7 +6,7 @@ use crate::format::tests::truth;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A session tells what all of it used, and its messages some of that.
+/// A session has its total usage, its messages only part of it.
 fn total(session: &crate::model::session::Session) -> Value {
     let header = session.header();
     let (_, metadata) = header.iter().find(|(name, _)| name == "metadata").unwrap();

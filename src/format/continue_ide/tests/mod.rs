@@ -1,4 +1,4 @@
-//! Documents read and written.
+//! Tests of reading and writing documents.
 
 mod damage;
 mod fixtures;
@@ -22,14 +22,14 @@ pub fn try_session(bytes: &[u8], report: &mut Report) -> Result<Session> {
     read::read(&Source::alone(bytes), report).map(|mut all| all.remove(0))
 }
 
-/// A session as a document.
+/// Writes a session as a document.
 pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     (FORM.write.unwrap())(session, &View::replay(session), purpose, &mut out, &mut report).unwrap();
     (out, report)
 }
 
-/// The session with some of the messages in view dropped.
+/// The session with some visible messages dropped.
 pub fn without(session: &Session, from: usize, count: usize) -> Session {
     let view = View::replay(session);
     let ids = view
@@ -49,7 +49,7 @@ pub fn without(session: &Session, from: usize, count: usize) -> Session {
     with(session, &[event])
 }
 
-/// What a model would be sent, without books.
+/// The messages that a model would receive, without ids, times and annotations.
 pub fn shown(session: &Session) -> Vec<String> {
     let view = View::replay(session);
     assert!(view.dangling.is_empty(), "{:?}", view.dangling);
@@ -65,7 +65,7 @@ pub fn shown(session: &Session) -> Vec<String> {
     view.items.iter().map(item).collect()
 }
 
-/// The texts of what is in view.
+/// The texts of the view.
 pub fn texts(session: &Session) -> Vec<String> {
     let view = View::replay(session);
     let text = |item: &Item| match (item.summary(session), item.message(session)) {

@@ -1,4 +1,4 @@
-//! Small documents, made up.
+//! Tests with small documents.
 
 use super::{session, shown, texts, through_lines, try_session, with, without, written};
 use crate::format::Purpose;
@@ -39,14 +39,14 @@ fn items_are_messages_and_come_back_as_they_were() {
     let u = |text: &str| item("user", text, "");
     let cases: Vec<(Vec<String>, &[&str])> = vec![
         (vec![u("1"), item("assistant", "2", "")], &["1", "2"]),
-        // What was thought belongs to what was said then, or stands alone.
+        // Reasoning belongs to the next reply, or is a separate message.
         (vec![item("thinking", "hm", ""), item("assistant", "2", ""), item("thinking", "ha", ""), u("3")], &["2", "", "3"]),
-        // A result of an item wins over the state of its call; without one the state tells it.
+        // A result item takes precedence over the state of its call; otherwise, the state has the result.
         (vec![u("1"), calls(DONE), RESULT.to_string()], &["1", "", "a.txt"]),
         (vec![u("1"), calls(DONE), u("3")], &["1", "", "a.txt", "3"]),
         (vec![u("1"), calls("[]")], &["1", ""]),
         (vec![u("1"), calls(r#"[{"toolCallId":"c","status":"errored","output":[{"content":"x"},{"content":"y"}]}]"#)], &["1", "", "x\ny"]),
-        // Up to the item with the last summary, its own message too.
+        // Covers everything up to and including the item with the last summary.
         (vec![u("1"), item("assistant", "2", r#","conversationSummary":"S""#), u("3")], &["= S", "3"]),
         (
             vec![u("1"), item("user", "2", r#","conversationSummary":"S""#), item("assistant", "3", r#","conversationSummary":"T""#)],
@@ -94,7 +94,7 @@ fn a_cut_takes_items_out_and_touches_no_other() {
         written(&without(&read, 0, 2), Purpose::Return).0,
         document(&items[2..])
     );
-    // What a summary stood for stays ahead of it.
+    // The covered messages remain before the summary.
     let summed = item("assistant", "2", r#","conversationSummary":"S""#);
     let items = [items[0].clone(), summed, items[2].clone(), items[3].clone()];
     let read = session(&document(&items));
@@ -121,7 +121,7 @@ fn a_summary_stands_on_the_last_item_that_it_stands_for() {
         let wanted = item("assistant", "2", r#","conversationSummary":"S""#);
         same(&after, &document(&[&items[0], &wanted, &items[2], &items[3]]));
     }
-    // Restored, the messages are sent again.
+    // After undoing the summary, the messages are visible again.
     let summed = [
         &items[0],
         &item("assistant", "2", r#","conversationSummary":"S""#),
@@ -141,7 +141,7 @@ fn a_summary_stands_on_the_last_item_that_it_stands_for() {
         let after = written(&restored, Purpose::Return).0;
         same(&after, &document(&items[..3]));
     }
-    // From elsewhere there is nothing that it stands for.
+    // In a session from another format, the summary covers nothing.
     let mut any = Session::default();
     for line in [
         r#"{"role":"user","content":"old","id":"a"}"#,
@@ -161,7 +161,7 @@ fn what_a_tool_gave_is_said_where_the_program_looks_for_it() {
     let text = String::from_utf8(after.clone()).unwrap();
     assert_eq!(texts(&session(&after)), ["1", "", "new"]);
     assert_eq!(text.matches("\"new\"").count(), 1, "{text}");
-    // Said otherwise, it is so in every place that it had.
+    // An edited result is changed in all its positions.
     for items in [vec![calls(DONE), RESULT.to_string()], vec![calls(DONE)]] {
         let read = session(&document(&items));
         let view = View::replay(&read);

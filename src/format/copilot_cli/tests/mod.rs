@@ -1,4 +1,4 @@
-//! Logs: small ones, and those of the fixtures.
+//! Tests with small logs, and with the sample files.
 
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 const FORMAT: Format = Format::CopilotCli;
 
-/// Of everything one, without what the tests below have.
+/// A log with all kinds of data except those in the tests below.
 const LOG: &str = r#"{"type":"session.start","data":{"sessionId":"s1","version":1,"producer":"copilot-agent","startTime":"2026-08-03T07:00:00.000Z","selectedModel":"elm-3","context":{"cwd":"/lamp","branch":"main"}},"id":"e01","timestamp":"2026-08-03T07:00:00.000Z","parentId":null}
 {"type":"system.message","data":{"role":"system","content":"You keep a lighthouse."},"id":"e02","timestamp":"2026-08-03T07:00:01.000Z","parentId":"e01"}
 {"type":"user.message","data":{"content":"Why is it dark?","transformedContent":"x","attachments":[{"type":"file","path":"/lamp.log","displayName":"lamp.log"}]},"id":"e03","timestamp":"2026-08-03T07:00:02.000Z","parentId":"e02"}
@@ -24,7 +24,7 @@ const LOG: &str = r#"{"type":"session.start","data":{"sessionId":"s1","version":
 {"type":"user.message","data":{"content":"Use a lamp.","source":"skill-lamp","attachments":[]},"id":"e12","timestamp":"2026-08-03T07:00:10.000Z","parentId":"e11"}
 "#;
 
-/// What a file reports of each message is what was given.
+/// Usage per message in the files is output only.
 fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
     let output = usage["outputTokens"].as_u64().unwrap_or(0);
     let all = ["input_total", "cache_read", "cache_write", "reasoning"];
@@ -41,7 +41,7 @@ fn event(id: &str, parent: &str, kind: &str, data: Value) -> String {
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn fixtures_have_their_counts() {
-    // The totals of this session are in its last event only.
+    // The totals of this session are only in its last event.
     truth::hold_but(FORMAT, usage, "syn-compaction-subagent-rewind.jsonl", "usage");
 }
 
