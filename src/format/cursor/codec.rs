@@ -1,4 +1,4 @@
-//! Transcripts, as the kit reads and writes them: an element for each message.
+//! Implements the kit's codec for transcripts; each message is an element.
 
 use super::NAME;
 use super::pairs::{self, Given, message};
@@ -14,7 +14,7 @@ use crate::model::session::Session;
 use crate::model::view::View;
 use std::collections::HashMap;
 
-/// Transcripts.
+/// The codec.
 pub struct Transcript;
 
 impl Codec for Transcript {
@@ -96,7 +96,7 @@ fn drafts(message: &[u8]) -> Vec<Draft> {
     drafts.into_iter().map(Draft::from).collect()
 }
 
-/// The line of messages.
+/// Encodes messages as a line.
 fn element(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
     let bodies: Vec<_> = messages.iter().map(blocks::placed).collect();
     let made = blocks::encoded(&bodies, is_new, report);

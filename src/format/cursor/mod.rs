@@ -1,7 +1,7 @@
-//! Cursor: transcripts of its agent, a message per line with the blocks of the Anthropic interface.
+//! Cursor: agent transcripts with one message per line, in Anthropic blocks.
 //!
-//! Calls have no ids, and results are recorded in some files only: a call without an id gets one by its line, and a result
-//! that names no call answers the oldest of them that is open. A line without a role is a passthrough record.
+//! Calls have no ids, and only some files have results. A call without an id gets one derived from its position, and a
+//! result that names no call answers the oldest open one. A line without a role is a passthrough record.
 
 mod codec;
 mod pairs;
@@ -43,7 +43,7 @@ pub const FORM: Form = Form {
     ..kit::form!(&Transcript)
 };
 
-/// The word under which residues are kept.
+/// The name of the format's annotations.
 const NAME: &str = "cursor";
 
 /// The signature of a transcript.

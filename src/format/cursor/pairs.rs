@@ -1,17 +1,17 @@
-//! Calls and their results, which a transcript does not connect.
+//! Matches tool calls and results, which a transcript does not connect.
 
 use crate::format::request::piece::{array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// The names that calls and results have in transcripts.
+/// Types of call and result blocks in transcripts.
 const CALLS: [&[u8]; 2] = [b"\"tool_use\"", b"\"tool_call\""];
 const RESULTS: [&[u8]; 2] = [b"\"tool_result\"", b"\"tool-result\""];
 
-/// Ids of the calls and results of a line, in their order; none of one that has its own.
+/// Generated ids for the calls and results of a line, in order; `None` for one with its own id.
 pub type Given = Vec<Option<String>>;
 
-/// Ids for the calls of all lines that have none, and for the results that answer them, by line.
+/// Generates ids for all calls without one, and for their results, by line.
 pub fn pairs(lines: &[Vec<u8>]) -> HashMap<usize, Given> {
     let mut pairs = HashMap::new();
     let mut named: HashSet<String> = HashSet::new();
@@ -46,7 +46,7 @@ pub fn pairs(lines: &[Vec<u8>]) -> HashMap<usize, Given> {
     pairs
 }
 
-/// The message of a line as the Anthropic interface has it, with these ids.
+/// The message of a line with these ids, in Anthropic form.
 pub fn message(line: &[u8], given: Option<&Given>) -> Option<Vec<u8>> {
     let role = json::member(line, "role").filter(|raw| raw.starts_with(b"\""))?;
     let content = json::member(json::member(line, "message")?, "content")?;

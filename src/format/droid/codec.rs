@@ -1,4 +1,4 @@
-//! Logs and streams, as the kit reads and writes them: an element for each line.
+//! Implements the kit's codec for logs and streams; each line is an element.
 
 use super::line::{text, time_of};
 use super::{NAME, log, stream};
@@ -19,16 +19,16 @@ use crate::model::view::View;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// Sessions of Droid.
+/// The codec.
 pub struct Droid {
-    /// Whether they are printed streams.
+    /// Whether it is a printed stream.
     is_stream: bool,
 }
 
-/// The log of a session.
+/// The codec for session logs.
 pub static LOG: Droid = Droid { is_stream: false };
 
-/// Facts about all lines.
+/// Information about all lines.
 #[derive(Default)]
 pub struct Outline {
     /// Last words that repeat those of the message before them.
@@ -84,7 +84,7 @@ impl Codec for Droid {
         let mut times = ["created_at", "timestamp"].into_iter().filter_map(filled);
         SessionInfo {
             id: ids.next().map(Cow::into_owned),
-            // The title before the first reply.
+            // "New Session" is the title before the first reply.
             title: titles.find(|title| title != "New Session").map(Cow::into_owned),
             created: times.find(|time| time::is_rfc3339(time)).map(Cow::into_owned),
             workspace: Workspace::new(member("cwd"), None, member("model")),
@@ -96,7 +96,7 @@ impl Codec for Droid {
         info.workspace.model = info.workspace.model.take().or_else(|| outline.model.clone());
     }
 
-    /// The settings of a session: its model and its tokens.
+    /// Reads the model and token usage from the session's settings file.
     fn sidecar(&self, input: &Input, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
         let mut sidecar = Sidecar::default();
         let stem = input.name.as_deref().and_then(|name| name.strip_suffix(".jsonl"));

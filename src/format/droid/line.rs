@@ -4,12 +4,12 @@ use crate::model::json::{self, ObjectBuilder};
 use crate::model::time;
 use std::borrow::Cow;
 
-/// A member that is a text, unless it is empty.
+/// A string member that is not empty.
 pub fn text<'e>(object: &'e [u8], name: &str) -> Option<Cow<'e, str>> {
     json::member_text(object, name).filter(|text| !text.is_empty())
 }
 
-/// The time of a line, which is a text or a number of milliseconds.
+/// The time of a line: a string, or a number of milliseconds.
 pub fn time_of(line: &[u8]) -> Option<String> {
     match text(line, "timestamp") {
         Some(time) => Some(time.into_owned()).filter(|time| time::is_rfc3339(time)),

@@ -1,4 +1,4 @@
-//! The lines of a log.
+//! Converts the lines of a log.
 
 use super::NAME;
 use super::line::{add_members, text, time_of};
@@ -16,7 +16,7 @@ pub fn message(line: &[u8]) -> Option<&[u8]> {
     (json::member(line, "type") == Some(b"\"message\"") && message.starts_with(b"{")).then_some(message)
 }
 
-/// Whether the line is about a hook.
+/// Whether the line reports a hook.
 pub fn is_hook(line: &[u8]) -> bool {
     message(line).is_some_and(|message| json::member(message, "hookEventName").is_some())
 }
@@ -89,7 +89,7 @@ fn drafts(line: &[u8], message: &[u8]) -> Vec<Draft> {
     drafts.into_iter().map(with).collect()
 }
 
-/// The summary of a compaction; one without a text changes nothing.
+/// The summary of a compaction; a compaction without a text has no effect.
 fn summary(line: &[u8], nth: usize) -> Decoded {
     let older = || text(json::member(line, "summary")?, "body");
     match text(line, "summaryText").or_else(older) {
@@ -103,7 +103,7 @@ fn summary(line: &[u8], nth: usize) -> Decoded {
     }
 }
 
-/// The line of messages.
+/// Encodes messages as a line.
 pub fn encode(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
     let first = messages.first()?;
     let bodies: Vec<_> = messages.iter().map(blocks::placed).collect();

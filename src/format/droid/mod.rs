@@ -1,4 +1,4 @@
-//! Factory Droid: the log of a session, and what `droid exec --output-format stream-json` prints.
+//! Factory Droid: session logs, and the output of `droid exec --output-format stream-json`.
 //!
 //! A log begins with a line about the session; its messages have the blocks of the Anthropic interface, and may name the
 //! message before them. Where several name the same one, the path from the last message back is the session, and the
@@ -43,7 +43,7 @@ pub const FORM: Form = Form {
     ..kit::form!(&LOG)
 };
 
-/// The word under which residues are kept.
+/// The name of the format's annotations.
 const NAME: &str = "droid";
 
 /// The signature of a log.

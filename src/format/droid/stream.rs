@@ -1,4 +1,4 @@
-//! The lines of a stream: a message, a call and a result are one each.
+//! Converts the lines of a stream: each message, call and result is a line.
 
 use super::line::{add_members, text, time_of};
 use crate::format::kit::{Decoded, Draft};
@@ -10,7 +10,7 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 use std::collections::HashSet;
 
-/// Whether a line is one of a stream.
+/// Whether a line belongs to a stream.
 pub fn is_line(line: &[u8]) -> bool {
     let is_named = ["session_id", "sessionId"]
         .iter()
@@ -18,7 +18,7 @@ pub fn is_line(line: &[u8]) -> bool {
     is_named && json::member(line, "message").is_none_or(|raw| !raw.starts_with(b"{"))
 }
 
-/// Completions that repeat the text of the last message of the model.
+/// Completions that repeat the text of the model's last message.
 pub fn repeated(lines: &[&[u8]]) -> HashSet<usize> {
     let (mut last, mut repeated) = (None, HashSet::new());
     for (nth, line) in lines.iter().enumerate().filter(|(_, line)| is_line(line)) {
@@ -35,7 +35,7 @@ pub fn repeated(lines: &[&[u8]]) -> HashSet<usize> {
     repeated
 }
 
-/// The meaning of a line.
+/// Decodes a line.
 pub fn decode(line: &[u8]) -> Decoded {
     let member = |name| json::member(line, name);
     let id = || member("toolCallId").or_else(|| member("id"));
@@ -82,7 +82,7 @@ fn said(role: Option<&str>, text: Option<&[u8]>) -> Option<draft::Draft> {
     Some(draft)
 }
 
-/// A string as it is, any other value as its source.
+/// A string unchanged, any other value as JSON text.
 fn as_text(value: &[u8]) -> Vec<u8> {
     match value.starts_with(b"\"") {
         true => value.to_vec(),
@@ -90,7 +90,7 @@ fn as_text(value: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The lines of a message: one for its text, and one for each of its calls.
+/// Encodes a message: one line for its text, and one per call.
 pub fn lines(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let calls = said.calls();
     let text = text_of(said, report);
@@ -134,7 +134,7 @@ fn call(call: &[u8]) -> ObjectBuilder {
     line
 }
 
-/// The texts of a content with a blank line between them.
+/// The texts of a content, separated by blank lines.
 fn text_of(said: &Said<'_>, report: &mut Report) -> String {
     let mut texts = Vec::new();
     for piece in pieces(said.message.content) {

@@ -1,4 +1,4 @@
-//! A content of the interface as native messages: responses become tools' messages, what remains follows them.
+//! Converts a content of the API to native messages: responses become tool messages, followed by the rest.
 
 use crate::format::content::{missing, unknown_parts};
 use crate::format::request::draft::{self, Draft, Slot};
@@ -8,8 +8,7 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 use std::collections::{HashMap, VecDeque};
 
-/// What is known of the calls that were read: those of the newest content that has any, and how often a call without an
-/// id was met.
+/// The calls read so far: those of the latest content with calls, and counts of calls without an id.
 #[derive(Debug, Default)]
 pub struct Calls {
     open: Vec<Open>,
@@ -39,7 +38,7 @@ impl Calls {
         self.open.push(Open { id, answered: false });
     }
 
-    /// An id for a call that has none: from its bytes, so that every read gives the same, whatever stands around it.
+    /// An id for a call without one, derived from its bytes alone, so that every read yields the same.
     fn made(&mut self, part: &[u8]) -> String {
         let short = &key::sha256(part)[..12];
         let times = self.seen.entry(short.to_string()).or_default();
@@ -50,7 +49,7 @@ impl Calls {
         }
     }
 
-    /// The id of the call that a response answers: by its id, else the oldest open one of its name.
+    /// The id of the call that a response answers: by its id, else the oldest open one with its name.
     fn answered(&mut self, name: &str, own: Option<&str>) -> Option<String> {
         let queue = match own {
             Some(own) => self.by_id.get_mut(own)?,
@@ -66,7 +65,7 @@ impl Calls {
     }
 }
 
-/// The native messages that a content is; none of what has no parts.
+/// The native messages of a content; empty if it has no parts.
 pub fn read(element: &[u8], calls: &mut Calls) -> Vec<Draft> {
     let Some(parts) = json::member(element, "parts").and_then(|raw| json::elements(raw, Dialect::Strict))
     else {
@@ -86,7 +85,7 @@ pub fn read(element: &[u8], calls: &mut Calls) -> Vec<Draft> {
     drafts
 }
 
-/// What is wrong with a content that has no parts, or none that is known.
+/// The fault of a content without parts, or without a known part.
 pub fn fault(element: &[u8]) -> Option<String> {
     match json::member(element, "parts") {
         Some(parts) => unknown_parts(parts),
@@ -106,7 +105,7 @@ fn native_role(role: &str) -> &str {
     }
 }
 
-/// The instructions beside the contents.
+/// The instructions next to the contents.
 pub fn system(raw: &[u8]) -> Draft {
     let mut draft = Draft::new("system");
     let parts = json::member(raw, "parts").and_then(|raw| json::elements(raw, Dialect::Strict));
@@ -119,7 +118,7 @@ pub fn system(raw: &[u8]) -> Draft {
     draft
 }
 
-/// The parts as content: one plain text is a string.
+/// Converts parts to content; a single plain text becomes a string.
 fn content(parts: &[&[u8]]) -> Vec<u8> {
     match parts {
         [part] => match json::member(part, "text") {
@@ -130,7 +129,7 @@ fn content(parts: &[&[u8]]) -> Vec<u8> {
     }
 }
 
-/// A part in the spelling of the record stream, where nothing is lost by it.
+/// Converts a part to native form, if the conversion is lossless.
 fn part(raw: &[u8]) -> Vec<u8> {
     let mut built = ObjectBuilder::default();
     if json::member(raw, "text").is_some() && json::member(raw, "type").is_none() {
@@ -209,7 +208,8 @@ fn model(parts: &[&[u8]], known: &mut Calls) -> Draft {
     draft
 }
 
-/// What a call has beside id, name and arguments: members of its part, of itself, and whether its id was made.
+/// The annotation of a call: members of its part and of itself other than id, name and arguments, and whether its id
+/// was generated.
 fn call_note(part: &[u8], call: &[u8], made: bool) -> Vec<u8> {
     let mut note = ObjectBuilder::default();
     if made {

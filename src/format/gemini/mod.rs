@@ -1,5 +1,5 @@
-//! Contents of the Gemini interface: an array, a request with `systemInstruction` and `contents`, a response. Calls
-//! mostly have no ids there; those that are made here stay here.
+//! The Gemini API: an array of contents, a request with `systemInstruction` and `contents`, or a response. Calls
+//! usually have no ids; generated ids are not written back.
 
 mod element;
 mod parts;
@@ -53,7 +53,7 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// The interface.
+/// The API.
 pub(super) struct Gemini;
 
 const SHAPE: Shape = Shape {
@@ -112,7 +112,7 @@ impl Decoder for Calls {
     }
 }
 
-/// What they look like.
+/// The signature.
 pub(super) const SIGNATURE: Signature = Signature {
     name: FORM.name,
     what: "Gemini contents",

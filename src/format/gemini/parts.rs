@@ -1,4 +1,4 @@
-//! The parts of a message, for formats whose records have contents of the interface.
+//! Encodes the parts of a message, for formats whose records contain Gemini contents.
 
 use super::write::write;
 use crate::format::Purpose;
@@ -9,14 +9,14 @@ use crate::model::json::{self, Dialect};
 use crate::model::message::Role;
 use std::collections::HashMap;
 
-/// The parts of a message as the interface has them, with calls and thoughts if they are `inline`.
+/// The parts of a message for the API, including calls and reasoning if `inline`.
 pub fn parts(said: &Said<'_>, inline: bool, own: bool, report: &mut Report) -> Vec<Vec<u8>> {
     let mut changes: Vec<(&str, Option<&[u8]>)> = Vec::new();
     match said.message.role() {
         Role::Tool if said.message.name.is_some() => {}
         Role::Tool => changes.push(("name", Some(b"\"unknown\""))),
         Role::Assistant => changes.push(("name", None)),
-        // Other roles have no place.
+        // The format has no other roles.
         _ => changes.extend([("name", None), ("role", Some(&b"\"user\""[..]))]),
     }
     if !inline {

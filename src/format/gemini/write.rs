@@ -1,5 +1,5 @@
-//! The view as contents of the interface: user and model, the responses to the calls of one content in one content
-//! right behind it.
+//! Encodes a view as contents of the API: user and model alternate, and the responses to the calls of a content are in
+//! the next content.
 
 use crate::format::Purpose;
 use crate::format::report::Loss;
@@ -12,7 +12,7 @@ use crate::model::message::Role;
 use crate::model::summary;
 use std::collections::HashMap;
 
-/// Parts that are taken as they are.
+/// Types of parts that are kept unchanged.
 const OWN: [&str; 8] = [
     "inlineData",
     "inline_data",
@@ -24,7 +24,7 @@ const OWN: [&str; 8] = [
     "code_execution_result",
 ];
 
-/// Members that a part may have beside what it says.
+/// Members that a part may have next to its content.
 const BESIDE: [&str; 4] = [
     "thoughtSignature",
     "thought_signature",
@@ -32,7 +32,7 @@ const BESIDE: [&str; 4] = [
     "videoMetadata",
 ];
 
-/// The pieces as the elements of a request.
+/// Encodes the pieces as elements of a request.
 pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
     let names = names(pieces);
     let mut turns = Turns::new(close);
@@ -80,7 +80,7 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
             }
             _ => {
                 if role != Role::User {
-                    // No such role in the middle: it is said by the user.
+                    // A role that is only allowed at the start becomes user.
                     writing.report.lose(Loss::Part, 1);
                 }
                 let turn = turns.turn("user", said.item, said.is_apart());
@@ -101,7 +101,7 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
     request
 }
 
-/// A turn as a content; none when nothing is said in it.
+/// Encodes a turn as a content; `None` if it is empty.
 fn close(turn: &Turn) -> Option<Vec<u8>> {
     if turn.parts.is_empty() && turn.results.is_empty() {
         return None;
@@ -121,7 +121,7 @@ fn close(turn: &Turn) -> Option<Vec<u8>> {
     Some(content.finish())
 }
 
-/// Members that stood beside role and parts are for keeping only.
+/// Restores members other than role and parts; not for a provider.
 fn members(turn: &mut Turn, said: &Said<'_>, writing: &Writing<'_>) {
     if writing.purpose != Purpose::Context
         && let (None, Some(members)) = (&turn.members, said.noted("members"))
@@ -130,7 +130,7 @@ fn members(turn: &mut Turn, said: &Said<'_>, writing: &Writing<'_>) {
     }
 }
 
-/// The names of the tools that calls name, by item and call.
+/// The tool names of calls, by item and call.
 fn names(pieces: &[Piece<'_>]) -> HashMap<(usize, usize), String> {
     let mut names = HashMap::new();
     for piece in pieces {
@@ -159,7 +159,7 @@ fn contents(said: &Said<'_>, writing: &mut Writing<'_>) -> Vec<Vec<u8>> {
     }
 }
 
-/// The part that a part of content becomes; what cannot be one is told.
+/// Converts a native part; otherwise reports a loss.
 fn part(raw: &[u8], writing: &mut Writing<'_>) -> Option<Vec<u8>> {
     if raw.starts_with(b"\"") {
         return (raw != b"\"\"").then(|| wrapped("text", raw));
@@ -179,7 +179,7 @@ fn part(raw: &[u8], writing: &mut Writing<'_>) -> Option<Vec<u8>> {
                     writing.report.lose(Loss::Part, 1);
                 }
             }
-            // A signature may stand on a text that is empty.
+            // An empty text may have a signature.
             (signed || text != b"\"\"").then(|| built.finish())
         }
         Some("refusal") => json::member(raw, "refusal").map(|text| wrapped("text", text)),
@@ -236,7 +236,7 @@ fn call(raw: &[u8], note: &[u8], writing: &mut Writing<'_>) -> Vec<u8> {
     let (args, changed) = object_arguments(arguments);
     writing.report.lose(Loss::Arguments, u64::from(changed));
     let mut call = ObjectBuilder::default();
-    // Ids are for those who gave them: this interface pairs by place.
+    // Only restore original ids, because the API matches by position.
     if note_of(note, "made").is_none()
         && let Some(id) = json::member(raw, "id")
     {
@@ -290,7 +290,7 @@ fn result(said: &Said<'_>, names: &HashMap<(usize, usize), String>, writing: &mu
     part.finish()
 }
 
-/// The object that a result is: its text when that is one, else the text under `output` or `error`.
+/// A result as an object: its text if that is one, else the text under `output` or `error`.
 fn answer(said: &Said<'_>, writing: &mut Writing<'_>) -> Vec<u8> {
     let failed = said.metadata("is_error") == Some(b"true");
     let name = if failed { "error" } else { "output" };
@@ -311,7 +311,7 @@ fn answer(said: &Said<'_>, writing: &mut Writing<'_>) -> Vec<u8> {
     let inner = json::text(text).unwrap_or_default();
     let bytes = inner.trim().as_bytes();
     let object = bytes.starts_with(b"{") && json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len());
-    // What failed says so in the object, or it could not be told from what did not.
+    // A failure must be recognizable from the object.
     if object && (json::member(bytes, "error").is_some() == failed) {
         return json::compact(bytes).0;
     }

@@ -1,4 +1,4 @@
-//! The records of a chat, as the kit reads them.
+//! Implements the kit's codec for the records of a chat.
 
 use super::content::timestamp;
 use super::line::Line;
@@ -15,7 +15,7 @@ use crate::model::json::{self, Dialect};
 use crate::model::time;
 use std::collections::HashMap;
 
-/// Recordings of the Gemini CLI.
+/// The codec.
 pub struct GeminiCli;
 
 impl Codec for GeminiCli {
@@ -35,7 +35,7 @@ impl Codec for GeminiCli {
     }
 
     fn begins(&self, line: &[u8]) -> bool {
-        // Most lines do not have the word, and are not looked through any further.
+        // Fast test that excludes most lines.
         let has_word = memchr::memmem::find(line, b"\"projectHash\"").is_some();
         has_word && Line::of(line.trim_ascii()) == Line::Session
     }
@@ -106,7 +106,7 @@ impl Codec for GeminiCli {
     }
 }
 
-/// Whether the program does not send what the user said when it continues: commands, and context that it makes again.
+/// Whether Gemini CLI does not resend this user message when it resumes: commands, and context that it generates again.
 fn is_hidden(record: &[u8]) -> bool {
     if json::member(record, "type") != Some(b"\"user\"") {
         return false;

@@ -1,4 +1,4 @@
-//! Content: a text, a part, or a list of parts; and when something took place.
+//! Converts content (a string, a part, or a list of parts), and finds the time of records.
 
 use crate::format::gemini::{self, Calls};
 use crate::format::request::Api;
@@ -7,13 +7,13 @@ use crate::format::request::piece::{array, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::time;
 
-/// When a record, or the call of a tool, took place.
+/// The time of a record or tool call.
 pub fn timestamp(object: &[u8]) -> Option<&[u8]> {
     let raw = json::member(object, "timestamp")?;
     json::text(raw).filter(|text| time::is_rfc3339(text)).map(|_| raw)
 }
 
-/// The parts that content is, where it is no text.
+/// The parts of content, unless it is a string.
 pub fn parts(content: &[u8]) -> Option<Vec<u8>> {
     match content.first()? {
         b'{' => Some(array([content])),
@@ -30,19 +30,19 @@ pub fn parts(content: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// The messages that parts are, as the interface has them.
+/// The messages for these parts in Gemini form.
 pub fn of_parts(role: &str, parts: &[u8]) -> Vec<Draft> {
     let mut content = ObjectBuilder::default();
     content.text("role", role).raw("parts", parts);
     let mut drafts = gemini::element(&content.finish(), &mut Calls::default());
-    // The residue of the record has its members.
+    // The residue of the record contains its members.
     drafts
         .iter_mut()
         .for_each(|draft| draft.move_notes(Api::Gemini, "members"));
     drafts
 }
 
-/// What a result says, and whether it says that something failed.
+/// The content of a result, and whether the tool failed.
 pub fn said(raw: &[u8]) -> (Vec<u8>, bool) {
     let Some(parts) = parts(raw) else {
         return (raw.to_vec(), false);

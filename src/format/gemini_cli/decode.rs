@@ -1,4 +1,4 @@
-//! A record as messages: what the user said, or what the model said with the results of its tools.
+//! Converts a record to messages: a user message, or a model message with its tool results.
 
 use super::content::{of_parts, parts, said, timestamp};
 use crate::format::request::draft::{self, Draft};
@@ -6,7 +6,7 @@ use crate::format::request::piece::{array, quoted, rest};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 
-/// The messages that a record is; none of one that is not a message.
+/// The messages of a record; `None` if it is not a message.
 pub fn messages(record: &[u8]) -> Option<Vec<Draft>> {
     let kind = json::member(record, "type").and_then(json::text)?;
     let mut drafts = match kind.as_ref() {
@@ -35,7 +35,7 @@ fn user(record: &[u8]) -> Vec<Draft> {
     drafts
 }
 
-/// Whether content holds the calls and thoughts itself.
+/// Whether content contains calls and reasoning.
 fn is_inline(parts: &[u8]) -> bool {
     let parts = json::elements(parts, Dialect::Strict).unwrap_or_default();
     parts.into_iter().any(|part| {
@@ -60,7 +60,7 @@ fn gemini(record: &[u8]) -> Vec<Draft> {
     let mut results = Vec::new();
     if is_inline {
         draft.note("inline", Some(b"true".to_vec()));
-        // The calls are in the content, their results here.
+        // The calls are in the content, and their results here.
         let calls = draft
             .get("tool_calls")
             .and_then(|raw| json::elements(raw, Dialect::Strict));
@@ -110,7 +110,7 @@ fn gemini(record: &[u8]) -> Vec<Draft> {
     [vec![draft], results].concat()
 }
 
-/// A thought, its subject apart; none of what is no text.
+/// Converts reasoning, with the subject separate; `None` if it is not text.
 fn thought(raw: &[u8]) -> Option<Vec<u8>> {
     let text = json::member(raw, "description").filter(|raw| raw.starts_with(b"\""))?;
     let mut part = ObjectBuilder::default();

@@ -1,4 +1,4 @@
-//! A recording, as the kit writes it: a document is changed, and lines are added to a log.
+//! Writes recordings with the kit: changes documents, and appends lines to logs.
 
 use super::NAME;
 use super::codec::GeminiCli;
@@ -19,12 +19,12 @@ use crate::model::session::Session;
 use crate::model::view::View;
 use std::collections::HashSet;
 
-/// The time of what has none.
+/// The time of records without one.
 const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
 
-/// What new records are made with.
+/// State for creating new records.
 pub struct Making {
-    /// The time of the last message that has one.
+    /// The time of the last message with one.
     clock: Vec<u8>,
     ids: NewIds,
 }
@@ -63,7 +63,7 @@ impl Editor for GeminiCli {
             _ => None,
         };
         let unchanged: HashSet<usize> = list.iter().filter_map(kept).collect();
-        // A result that has changed, or is removed, is not sent as it was.
+        // Drop repetitions of results that have changed or are removed.
         let repeats = repeats(&edits.source.raws);
         let is_left =
             |nth: usize| { repeats.get(&nth) }.is_none_or(|of| of.iter().all(|of| unchanged.contains(of)));
@@ -73,7 +73,7 @@ impl Editor for GeminiCli {
 
     fn appended(&self, source: &Source, edits: &[Edit]) -> Option<Vec<Vec<u8>>> {
         let raws = &source.raws;
-        // What is not an operation is in no list.
+        // Lines that are not operations have no position among the messages.
         let live: Vec<usize> = (0..raws.len()).filter(|nth| !raws[*nth].is_empty()).collect();
         let is_live = |edit: &&Edit| !matches!(edit, Edit::Keep(nth) if raws[*nth].is_empty());
         let edits: Vec<&Edit> = edits.iter().filter(is_live).collect();
@@ -85,7 +85,7 @@ impl Editor for GeminiCli {
             });
             raws.collect()
         };
-        // A record with the same id takes its place.
+        // A record with the same id replaces the existing one.
         let in_place = edits.iter().zip(&live).take_while(|(edit, nth)| match edit {
             Edit::Keep(own) => own == *nth,
             Edit::Replace(own, raw) => own == *nth && self.id(raw) == self.id(&raws[**nth]),
@@ -129,7 +129,7 @@ impl Editor for GeminiCli {
         if let Some(time) = timestamp(first.body) {
             making.clock = time.to_vec();
         }
-        // Results without their calls are something that the user said.
+        // Results without their calls are written as user messages.
         let is_model = first.message.role() == Role::Assistant;
         let others: Vec<&Said<'_>> = match is_model {
             true => answers(first, &messages[1..]).1,
@@ -161,7 +161,7 @@ impl Editor for GeminiCli {
         let mut about = ObjectBuilder::default();
         about
             .text("sessionId", &id)
-            // The program knows a project by the hash of its folder.
+            // Gemini CLI identifies a project by the hash of its directory.
             .text("projectHash", &key::sha256(project.as_bytes()))
             .raw("startTime", begun)
             .raw("lastUpdated", newest)

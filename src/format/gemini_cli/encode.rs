@@ -1,4 +1,4 @@
-//! Messages as a record: what the model said together with the results of its tools.
+//! Encodes messages as records; a model message includes its tool results.
 
 use super::{content, usage};
 use crate::format::gemini::parts;
@@ -8,7 +8,7 @@ use crate::format::request::piece::{Said, array, object_arguments, rest};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 
-/// What a new record has.
+/// Members of a new record.
 #[derive(Clone, Copy)]
 pub struct New<'a> {
     /// Its id.
@@ -17,7 +17,7 @@ pub struct New<'a> {
     pub time: &'a [u8],
 }
 
-/// The record of messages.
+/// Encodes messages as a record.
 pub fn record(messages: &[Said<'_>], new: Option<New<'_>>, report: &mut Report) -> Option<Vec<u8>> {
     let first = messages.first()?;
     let is_model = first.message.role() == Role::Assistant;
@@ -70,7 +70,7 @@ pub fn record(messages: &[Said<'_>], new: Option<New<'_>>, report: &mut Report) 
     Some(made.finish())
 }
 
-/// Whether a message from elsewhere has signatures, which need calls and thoughts in the content.
+/// Whether a message of another format has signatures, which require calls and reasoning in the content.
 fn has_signatures(said: &Said<'_>) -> bool {
     let is_signed = |part: &&[u8]| json::member(part, "type") == Some(b"\"thought\"");
     let notes = said
@@ -82,7 +82,7 @@ fn has_signatures(said: &Said<'_>) -> bool {
     said.reasoning().iter().any(is_signed) || notes.iter().any(|note| json::member(note, "part").is_some())
 }
 
-/// The content: a text, or parts.
+/// The content: a string, or parts.
 fn content_of(said: &Said<'_>, inline: bool, own: bool, report: &mut Report) -> Vec<u8> {
     let is_listed = inline || said.noted("parts").is_some();
     match said.message.content {
@@ -93,7 +93,7 @@ fn content_of(said: &Said<'_>, inline: bool, own: bool, report: &mut Report) -> 
     }
 }
 
-/// The thoughts; none when there are none.
+/// The reasoning, if any.
 fn thoughts(said: &Said<'_>, new: Option<New<'_>>, report: &mut Report) -> Option<Vec<u8>> {
     let signed = ["signature", "encrypted_content", "data", "thoughtSignature"];
     let mut thoughts = Vec::new();
@@ -127,7 +127,7 @@ fn thoughts(said: &Said<'_>, new: Option<New<'_>>, report: &mut Report) -> Optio
     (!thoughts.is_empty()).then(|| array(thoughts))
 }
 
-/// The results of calls, each with the call that it answers; results that answer none are at the end.
+/// The results, each with the call that it answers; results without a call are at the end.
 pub fn answers<'s, 'a>(
     said: &Said<'_>,
     results: &'s [Said<'a>],
@@ -151,7 +151,7 @@ pub fn answers<'s, 'a>(
     (answers, others)
 }
 
-/// The calls with their results; of calls in the content only those that have one.
+/// The calls with their results; for calls in the content, only those with a result.
 fn tools(
     said: &Said<'_>,
     results: &[Said<'_>],

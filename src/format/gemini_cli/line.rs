@@ -1,4 +1,4 @@
-//! What a line of a log does.
+//! Parses the operation of a log line.
 
 use crate::format::object::members;
 use crate::model::json;
@@ -9,22 +9,22 @@ use std::borrow::Cow;
 pub enum Line<'a> {
     /// An empty line.
     Blank,
-    /// No object.
+    /// Not an object.
     Unreadable,
-    /// Takes the message of this id and all behind it away.
+    /// Removes the message with this id and all after it.
     Rewind(Cow<'a, str>),
-    /// Puts the message of this id in.
+    /// Adds or replaces the message with this id.
     Message(Cow<'a, str>),
-    /// Changes what is told of the session; with messages, sets these anew.
+    /// Changes the description of the session; with messages, replaces all messages.
     Set(&'a [u8]),
-    /// Tells of the session.
+    /// Describes the session.
     Session,
-    /// An object that is none of these.
+    /// Any other object.
     Strange,
 }
 
 impl<'a> Line<'a> {
-    /// What a line does, in the order in which the program asks.
+    /// Parses a line, testing in the same order as Gemini CLI.
     pub fn of(body: &'a [u8]) -> Line<'a> {
         if body.trim_ascii().is_empty() {
             return Line::Blank;

@@ -1,14 +1,15 @@
-//! Gemini CLI: the recording of a chat. The log is a list of operations on messages by id: a line adds one or replaces the
-//! one with its id, `$rewindTo` removes one and all after it, `$set` changes the description of the session or replaces all
-//! messages. What is left at its end is the session. An older recording is one document with `messages`.
+//! Gemini CLI: chat recordings. A log is a list of operations on messages by id: a line adds a message or replaces the
+//! one with its id, `$rewindTo` removes one and all after it, `$set` changes the description of the session or replaces
+//! all messages. The session is the result. An older recording is a document with `messages`.
 //!
-//! | content that | metadata of its message |
+//! | content | annotation of its message |
 //! |---|---|
-//! | is a list although it is one text | `metadata.gemini-cli.parts` |
-//! | holds calls and thoughts itself | `metadata.gemini-cli.inline` |
+//! | a list although it is a single text | `metadata.gemini-cli.parts` |
+//! | contains calls and reasoning | `metadata.gemini-cli.inline` |
 //!
-//! What the program does not send when it continues (commands, context that it makes again) is not in view; notes, errors
-//! and warnings are passthrough records. Only its folder says which session a subagent belongs to, so that none is named.
+//! Messages that Gemini CLI does not resend when it resumes (commands, generated context) are hidden; notices, errors
+//! and warnings are passthrough records. Only the directory shows which session a subagent belongs to, so no parent is
+//! set.
 
 mod codec;
 mod content;
@@ -64,7 +65,7 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// What a recording looks like.
+/// The signature of a recording.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a Gemini CLI log",
@@ -88,7 +89,7 @@ pub(super) const SIGNATURE: Signature = Signature {
     ..Signature::BLANK
 };
 
-/// The word under which leftovers are kept.
+/// The name of the format's annotations.
 const NAME: &str = "gemini-cli";
 
 fn open(mut input: Input) -> Result<Box<dyn SessionReader>> {

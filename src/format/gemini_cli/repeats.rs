@@ -1,20 +1,20 @@
-//! Results that a log has twice: with their calls, and in records of the user behind them. Gemini CLI 0.60 writes both, sends
-//! both when it resumes the session, and writes what it sent (google-gemini/gemini-cli#29365).
+//! Finds duplicate results. Gemini CLI 0.60 writes results both with their calls and in later user records, sends both
+//! when it resumes a session, and records what it sent (google-gemini/gemini-cli#29365).
 
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// The records that only repeat the results of others before them, each with the indexes of these.
+/// The records that only repeat results of earlier ones, each with the indexes of those.
 pub fn repeats(records: &[Vec<u8>]) -> HashMap<usize, Vec<usize>> {
     let mut found = HashMap::new();
-    // The record that has the result of a call.
+    // The record with the result of each call.
     let mut known: HashMap<Cow<'_, str>, usize> = HashMap::new();
     let mut called: HashSet<Cow<'_, str>> = HashSet::new();
     for (nth, record) in records.iter().enumerate() {
         match json::member(record, "type") {
             Some(b"\"gemini\"") => {
-                // Ids may be those of earlier calls.
+                // Ids may be reused by later calls.
                 for id in calls(record) {
                     known.remove(&id);
                     called.insert(id);
@@ -34,7 +34,7 @@ pub fn repeats(records: &[Vec<u8>]) -> HashMap<usize, Vec<usize>> {
                 };
                 match of.is_some() && parts.iter().copied().filter(beside).all(is_there) {
                     true => found.extend(of.map(|of| (nth, of))),
-                    // A result without a call is not one that the program writes twice.
+                    // A result without a call is not such a duplicate.
                     false => {
                         let ids = ids.into_iter().filter(|id| called.contains(id));
                         known.extend(ids.map(|id| (id, nth)));
@@ -57,14 +57,14 @@ fn calls(record: &[u8]) -> Vec<Cow<'_, str>> {
         .collect()
 }
 
-/// The parts of the results in a record, be it of the model or of the user.
+/// The result parts in a model or user record.
 fn results(record: &[u8]) -> Vec<&[u8]> {
     let calls = list(record, "toolCalls").into_iter();
     let own = calls.flat_map(|call| list(call, "result"));
     own.chain(list(record, "content")).collect()
 }
 
-/// The id of the call that a part is the result of.
+/// The id of the call that a result part answers.
 fn response(part: &[u8]) -> Option<Cow<'_, str>> {
     json::text(json::member(json::member(part, "functionResponse")?, "id")?)
 }

@@ -1,4 +1,4 @@
-//! The operations of a log carried out: what is left of it.
+//! Replays the operations of a log.
 
 use super::line::Line;
 use crate::error::Place;
@@ -8,21 +8,21 @@ use crate::model::record;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// A message that is left.
+/// A remaining message.
 struct Live<'a> {
     id: Option<Cow<'a, str>>,
     raw: &'a [u8],
     place: Place,
 }
 
-/// A line that is no operation, and the number of messages before it.
+/// A line that is not an operation, and the number of messages before it.
 struct Aside {
     state: State,
     place: Place,
     before: usize,
 }
 
-/// What is left.
+/// The state of a replay.
 #[derive(Default)]
 struct Replay<'a> {
     live: Vec<Live<'a>>,
@@ -32,7 +32,7 @@ struct Replay<'a> {
     asides: Vec<Aside>,
 }
 
-/// What is left of the lines of a log that begins after a place.
+/// The result of a log's lines, starting at `start`.
 pub fn replay(bytes: &[u8], start: Place) -> Parsed {
     let mut replay = Replay::default();
     let mut place = start;
@@ -42,7 +42,7 @@ pub fn replay(bytes: &[u8], start: Place) -> Parsed {
         place.offset += full.len() as u64;
     }
     let mut asides = std::mem::take(&mut replay.asides);
-    // What was before a line may have gone since.
+    // Messages before the line may have been removed since.
     let left = replay.live.len();
     asides
         .iter_mut()
@@ -144,7 +144,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Everything goes when the id is not known.
+    /// An unknown id removes everything.
     fn rewind(&mut self, id: &str) {
         self.rewind_to(self.by_id.get(id).copied().unwrap_or(0));
     }

@@ -1,4 +1,4 @@
-//! Recordings without what Gemini CLI does not need to resume a session.
+//! Removes data that Gemini CLI does not need to resume a session.
 
 use super::line::Line;
 use crate::format::object::members;
@@ -27,31 +27,31 @@ pub const SLIMMING: Slimming = Slimming {
     },
 };
 
-/// What a line does to the messages.
+/// The operation of a line.
 enum Operation {
     Message(String),
     Rewind(String),
-    /// Sets all messages anew, to these.
+    /// Replaces all messages.
     Checkpoint(Vec<Option<String>>),
 }
 
-/// A recording that is read for the first time.
+/// A recording in its first pass.
 #[derive(Default)]
 struct Log {
     chosen: Chosen,
     operations: Vec<(u64, Operation)>,
-    /// The last line that sets a member of the description.
+    /// The last line that sets each member of the description.
     set: HashMap<String, u64>,
-    /// Whether a description brings messages along, as older recordings do.
+    /// Whether a description contains messages, as in older recordings.
     is_older: bool,
     gone: HashMap<u64, &'static str>,
 }
 
-/// A message that is kept: the lines of its versions, the first of which decides its place.
+/// A remaining message: the lines of its versions, of which the first determines its position.
 struct Live {
     id: Option<String>,
     lines: Vec<u64>,
-    /// Whether a checkpoint has put it there.
+    /// Whether a checkpoint added it.
     is_set: bool,
 }
 
@@ -120,7 +120,7 @@ impl Slimmer for Log {
                         .iter()
                         .position(|known| known.id.as_ref() == Some(id))
                         .unwrap_or(0);
-                    // What a checkpoint brings cannot be removed, so the line that takes it back is needed.
+                    // Messages of a checkpoint cannot be removed, so the line that rewinds them is needed.
                     if live[at..].iter().any(|rewound| rewound.is_set) {
                         return;
                     }
@@ -136,7 +136,8 @@ impl Slimmer for Log {
         if !self.chosen.has(REWOUND) && !gone.is_empty() {
             return; // undoing a moved message would undo others
         }
-        // Of each message the last version is kept, and of the others the one that keeps its place before the next message.
+        // For each message, keep the last version, and of the others the one that determines its position before the
+        // next message.
         let mut next = u64::MAX;
         for Live { lines, is_set, .. } in live.iter().rev() {
             let last = lines.len() - 1;

@@ -1,8 +1,8 @@
-//! What was used, in the words of this format.
+//! Converts usage to the format's members.
 
 use crate::model::json::{self, ObjectBuilder};
 
-/// The figures of a provider's report; none when it is told in words that are not known.
+/// The format's usage for a provider's report; `None` if its form is unknown.
 pub fn tokens(usage: &[u8]) -> Option<Vec<u8>> {
     let has = |name: &str| json::member(usage, name).is_some();
     if has("input") && has("output") && has("total") {
@@ -25,7 +25,7 @@ pub fn tokens(usage: &[u8]) -> Option<Vec<u8>> {
         &["prompt_tokens_details", "cached_tokens"],
         &["input_tokens_details", "cached_tokens"],
     ]);
-    // Anthropic counts what is cached beside the input, and OpenAI what is thought within the output.
+    // Anthropic does not include cached tokens in the input; OpenAI includes reasoning in the output.
     let read = number(&["cache_read_input_tokens"]);
     let written = number(&["cache_creation_input_tokens"]).unwrap_or(0);
     let within = first(&[

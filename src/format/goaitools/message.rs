@@ -1,4 +1,4 @@
-//! A stored message as a line of the record stream, and what goaitools itself would not take of it.
+//! Converts stored messages to native lines, and finds data that goaitools itself would reject.
 
 use crate::error::Place;
 use crate::format::content;
@@ -10,14 +10,14 @@ use crate::model::record::Record;
 use crate::model::summary;
 use std::collections::BTreeMap;
 
-/// Members that goaitools knows, in the order in which it writes them.
+/// Members known to goaitools, in its order.
 pub const KNOWN: [&str; 5] = ["role", "content", "name", "tool_calls", "tool_call_id"];
 
-/// An element as it was read.
+/// A converted element.
 pub struct Read {
     /// The line.
     pub line: Vec<u8>,
-    /// What goaitools would not take; it drops the whole state for it.
+    /// Why goaitools would reject it, and with it the whole state.
     pub fault: Option<&'static str>,
 }
 
@@ -31,7 +31,7 @@ impl From<Vec<u8>> for Read {
 #[derive(Default)]
 struct Known<'a> {
     values: BTreeMap<usize, &'a [u8]>,
-    /// Whether one is spelled otherwise or repeats, so that only Go reads it as this.
+    /// Whether a name differs in case or is repeated, so that only Go reads the element like this.
     odd: bool,
     /// The other members.
     others: Vec<(&'a [u8], &'a [u8])>,
@@ -91,7 +91,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Whether goaitools takes this for a call: strings where it wants strings.
+/// Whether goaitools accepts this as a call: its members have the required types.
 fn is_call(call: &[u8]) -> bool {
     let strings = |object: &[u8], names: &[&[u8]]| {
         let Ok(mut members) = Members::new(object, Dialect::Strict) else {
@@ -116,7 +116,7 @@ fn is_call(call: &[u8]) -> bool {
             && function.is_none_or(|function| strings(function, &[b"name", b"arguments"]))
 }
 
-/// Reads an element. What is no message is carried as a foreign record.
+/// Converts an element. One that is not a message becomes a passthrough record.
 pub fn read(element: &[u8]) -> Read {
     let (element, _) = json::compact(element);
     let Some(known) = Known::of(&element) else {
@@ -155,7 +155,7 @@ fn foreign(element: &[u8], fault: &'static str) -> Read {
     }
 }
 
-/// The message as Go reads it, in the names that it has everywhere else.
+/// The message as Go reads it, with canonical member names.
 fn rebuilt(known: &Known<'_>) -> Vec<u8> {
     let mut built = ObjectBuilder::default();
     built.raw("role", known.get("role").unwrap_or(b"\"\""));
@@ -168,7 +168,7 @@ fn rebuilt(known: &Known<'_>) -> Vec<u8> {
     built.finish()
 }
 
-/// The line with the element beside it, so that this can be written again.
+/// The line with the original element in its metadata, for writing it back.
 fn with_raw(line: Vec<u8>, element: &[u8]) -> Vec<u8> {
     let metadata = json::member(&line, "metadata").filter(|raw| raw.starts_with(b"{"));
     let mut own = ObjectBuilder::default();
@@ -179,7 +179,7 @@ fn with_raw(line: Vec<u8>, element: &[u8]) -> Vec<u8> {
     json::with_members(&line, &[("metadata", Some(&metadata))]).unwrap_or(line)
 }
 
-/// The element that a line was read from, when the line is what it was then but for what this program adds to lines.
+/// The original element of a line, if the line is unchanged except for members that this program adds.
 pub fn stored(line: &[u8]) -> Option<Vec<u8>> {
     let raw = json::member(line, "metadata")
         .and_then(|metadata| json::member(metadata, super::NAME))
@@ -196,7 +196,7 @@ pub fn stored(line: &[u8]) -> Option<Vec<u8>> {
     same.then(|| raw.to_vec())
 }
 
-/// The text of a summary that this program put into a state, when an element is one.
+/// The text of a summary that this program wrote as an element.
 pub fn summary_text(element: &[u8]) -> Option<String> {
     let known = Known::of(element)?;
     let own = known.values.len() == 2 && known.others.is_empty() && !known.odd;
@@ -206,7 +206,7 @@ pub fn summary_text(element: &[u8]) -> Option<String> {
         .flatten()
 }
 
-/// The event that such an element is.
+/// The event for such an element.
 pub fn summary_line(element: &[u8], text: &str) -> Vec<u8> {
     let (element, _) = json::compact(element);
     let mut event = ObjectBuilder::default();
@@ -219,7 +219,7 @@ pub fn summary_line(element: &[u8], text: &str) -> Vec<u8> {
     with_raw(event.finish(), &element)
 }
 
-/// The element that an event carries: one that is no message, or a summary that stands.
+/// The element in an event: one that is not a message, or the active summary.
 pub fn carried(line: &[u8]) -> Option<&[u8]> {
     let record = Record::parse(line, Place { line: 0, offset: 1 });
     match record.event()?.name().as_ref() {

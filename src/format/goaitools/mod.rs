@@ -1,16 +1,15 @@
-//! goaitools: the state of a conversation, one JSON object that goes into a call and comes out of it anew.
+//! goaitools: conversation states, which are JSON objects that each call receives and returns updated.
 //!
-//! | `metadata.goaitools` of the header | holds |
+//! | `metadata.goaitools` of the header | contents |
 //! |---|---|
-//! | `provider` | whose messages these are |
-//! | `processed_length` | how many messages the model has seen, from the oldest |
-//! | `members` | members that goaitools does not know |
+//! | `provider` | the provider of the messages |
+//! | `processed_length` | how many messages the model has seen, starting with the oldest |
+//! | `members` | members unknown to goaitools |
 //!
-//! Messages go over as they are. Where the record stream needs a member that a message has not, has a use of its own
-//! for one that it has, or Go reads more in it than is written there, the message as it was stands in its
-//! `metadata.goaitools.raw`, and is what is written again unless something of it changed. An element that is no message
-//! is a `foreign` event, and counts among the messages as it does there. The message that a summary of this program's became
-//! is that summary again.
+//! Messages are native, with three exceptions: a message lacks a required member, has a member that conflicts with a
+//! native one, or Go reads more from it than it contains. The original is then stored in `metadata.goaitools.raw` and
+//! written back unless the message has changed. An element that is not a message is a `foreign` event, and is counted
+//! as a message, as in goaitools. A summary that this program wrote as a message is read as a summary again.
 
 mod message;
 mod spell;
@@ -59,7 +58,7 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// What a state looks like.
+/// The signature of a state.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a goaitools state",
@@ -70,22 +69,23 @@ pub(super) const SIGNATURE: Signature = Signature {
     ..Signature::BLANK
 };
 
-/// The word under which leftovers are kept.
+/// The name of the format's annotations.
 const NAME: &str = "goaitools";
 
-/// Whose messages a new state holds: the one provider that goaitools has.
+/// The provider of a new state; goaitools has only one.
 const PROVIDER: &[u8] = br#""openai""#;
 
-/// Reads a state; empty bytes are a new one.
+/// Reads a state; an empty input is a new one.
 ///
 /// # Errors
-/// [`crate::error::Kind::Data`] for what goaitools would throw away whole: no JSON, another version, members of another type.
+/// [`crate::error::Kind::Data`] for states that goaitools would discard: invalid JSON, another version, members of
+/// wrong types.
 pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let state = state::read(source.bytes, report)?;
     let mut session = Session::default();
     session.push_new(&header(source, &state));
     let mut places = Places::of(source.bytes);
-    // A summary replaces the one before it, so that only the last one is still an event.
+    // A summary replaces the previous one, so only the last one becomes an event again.
     let mut texts = state.messages.iter().enumerate().rev();
     let summary = texts.find_map(|(nth, (_, element))| Some((nth, message::summary_text(element)?)));
     for (nth, (offset, element)) in state.messages.iter().enumerate() {
@@ -123,7 +123,7 @@ fn header(source: &Source<'_>, state: &state::State<'_>) -> Vec<u8> {
     header.finish(&id)
 }
 
-/// A state of this provider without any message.
+/// A state with this provider and no messages.
 pub fn new_state(provider: &str) -> Vec<u8> {
     let mut state = b"{\"version\":1,\"provider\":".to_vec();
     super::go::push_text(&mut state, provider);
@@ -131,14 +131,14 @@ pub fn new_state(provider: &str) -> Vec<u8> {
     state
 }
 
-/// What the header of a session keeps of the state that it came from; none when it came from none.
+/// The format's metadata in a session's header; `None` for a session of another format.
 fn own(session: &Session) -> Option<Vec<u8>> {
     let header = session.header();
     let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
     json::member(metadata, NAME).map(<[u8]>::to_vec)
 }
 
-/// Whose messages a session holds that came from a state; none for any other, and where the state does not say it.
+/// The provider of a session that was read from a state, if the state has it.
 pub fn provider(session: &Session) -> Option<String> {
     let own = own(session)?;
     json::member(&own, "provider")
@@ -146,7 +146,7 @@ pub fn provider(session: &Session) -> Option<String> {
         .map(std::borrow::Cow::into_owned)
 }
 
-/// The lines that count as messages in a state: messages, elements that are none, and a summary that was one.
+/// The lines that count as messages in a state: messages, other elements, and a summary that was one.
 fn counted(session: &Session) -> impl Iterator<Item = usize> + '_ {
     (0..session.len()).filter(|index| match session.class(*index) {
         Class::Message(_) => true,
@@ -155,15 +155,15 @@ fn counted(session: &Session) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// The line with which begins what the model has not seen, in a session that came from a state; the number of lines
-/// when it has seen everything. None for any other session.
+/// For a session that was read from a state: the first line that the model has not seen, or the number of lines. `None`
+/// for any other session.
 pub fn unseen(session: &Session) -> Option<usize> {
     let own = own(session)?;
     let processed = json::member(&own, "processed_length").map_or(0, state::number);
     Some(counted(session).nth(processed).unwrap_or(session.len()))
 }
 
-/// The session's metadata with everything marked as seen, `more` messages that are to be added included.
+/// The session's metadata with all messages marked as seen, including `more` messages to be added.
 pub fn all_seen(session: &Session, more: usize) -> Vec<u8> {
     let header = session.header();
     let metadata = header.iter().find(|(name, _)| name == "metadata");
@@ -184,5 +184,5 @@ pub(super) fn is_state(has: impl Fn(&str) -> bool) -> bool {
     has("processed_length") || ["version", "provider", "messages"].into_iter().all(has)
 }
 
-/// A state of the messages that a place is told of as a whole.
+/// The position of the state as a whole.
 const WHOLE: Place = Place { line: 0, offset: 0 };

@@ -1,14 +1,14 @@
-//! A message that is made here, spelled as goaitools spells its own.
+//! Encodes new messages like goaitools.
 
 use super::message::KNOWN;
 use crate::format::go;
 use crate::model::json::{self, Dialect, Member, Members};
 
-/// Members of a call, and of its function, in their order.
+/// Members of a call and of its function, in order.
 const CALL: [&str; 3] = ["id", "type", "function"];
 const FUNCTION: [&str; 2] = ["name", "arguments"];
 
-/// An object in the making.
+/// An object under construction.
 struct Object {
     out: Vec<u8>,
 }
@@ -28,7 +28,7 @@ impl Object {
     }
 }
 
-/// The members of an object: the last value of each that has a place, in this order, and all others.
+/// The members of an object: the last value of each named one, in this order, and all others.
 struct Sorted<'a, const N: usize> {
     known: [Option<&'a [u8]>; N],
     others: Vec<Member<'a>>,
@@ -50,7 +50,7 @@ impl<'a, const N: usize> Sorted<'a, N> {
         Some(sorted)
     }
 
-    /// Writes the others behind what is there.
+    /// Appends the other members.
     fn end(self, mut object: Object) -> Vec<u8> {
         for member in self.others {
             go::push_raw(object.name(&member.name()), member.value);
@@ -60,14 +60,14 @@ impl<'a, const N: usize> Sorted<'a, N> {
     }
 }
 
-/// What is no object is written as it is.
+/// A value that is not an object, unchanged.
 fn raw(value: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     go::push_raw(&mut out, value);
     out
 }
 
-/// A message of OpenAI Chat in goaitools' order, what is empty left out, members that it does not know behind the others.
+/// Encodes an OpenAI Chat message in goaitools' order: empty members are omitted, unknown ones come last.
 pub fn message(body: &[u8]) -> Vec<u8> {
     let Some(members) = Sorted::of(body, &KNOWN) else {
         return raw(body);
@@ -134,7 +134,7 @@ fn function(function: &[u8]) -> Vec<u8> {
     members.end(object)
 }
 
-/// A string; arguments that came as an object are the text of it.
+/// A string; arguments that are an object become their JSON text.
 fn string(name: &str, value: &[u8], object: &mut Object) {
     if name == "arguments" && !value.starts_with(b"\"") && value != b"null" {
         let text = String::from_utf8_lossy(&json::compact(value).0).into_owned();

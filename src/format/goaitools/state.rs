@@ -1,27 +1,27 @@
-//! The document around the messages: what it may look like, and why it is refused.
+//! Parses and validates the document that contains the messages.
 
 use crate::error::{Error, Kind, Place, Result};
 use crate::format::go::folded;
 use crate::format::report::Report;
 use crate::model::json::{self, Dialect, Elements, Fault, Members};
 
-/// The version that there is.
+/// The only version.
 const VERSION: &[u8] = b"1";
 
-/// A state, each member as it was written.
+/// A state with raw members.
 #[derive(Debug, Default)]
 pub struct State<'a> {
-    /// Whose messages these are: a string; none when it is not said.
+    /// The provider of the messages, a string, if present.
     pub provider: Option<&'a [u8]>,
-    /// How many messages the model has seen: a whole number; none when it is not said.
+    /// How many messages the model has seen, an integer, if present.
     pub processed: Option<&'a [u8]>,
-    /// The messages, and where each begins.
+    /// The messages and their offsets.
     pub messages: Vec<(usize, &'a [u8])>,
-    /// Members that goaitools does not know: name, colon and value.
+    /// Members unknown to goaitools: name, colon and value.
     pub others: Vec<&'a [u8]>,
 }
 
-/// Counts lines up to an offset, going forward only.
+/// Computes positions by counting lines, in ascending order.
 #[derive(Default)]
 pub struct Places<'a> {
     bytes: &'a [u8],
@@ -29,7 +29,7 @@ pub struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// In these bytes.
+    /// For these bytes.
     pub fn of(bytes: &'a [u8]) -> Self {
         Places {
             bytes,
@@ -37,7 +37,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// The place at this offset, which is not ahead of the one before.
+    /// The position of an offset, which must not precede the previous one.
     pub fn at(&mut self, offset: usize) -> Place {
         let from = usize::try_from(self.place.offset).unwrap_or(offset);
         let between = &self.bytes[from.min(offset)..offset];
@@ -47,7 +47,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The number of a `processed_length`, as far as it counts anything.
+/// The value of `processed_length`: 0 if negative, the maximum if out of range.
 pub fn number(raw: &[u8]) -> usize {
     let text = std::str::from_utf8(raw).unwrap_or_default();
     match text.strip_prefix('-') {
@@ -56,7 +56,7 @@ pub fn number(raw: &[u8]) -> usize {
     }
 }
 
-/// Reads a state. Empty bytes are a new one; anything that goaitools would throw away whole is refused.
+/// Parses a state. An empty input is a new one; a state that goaitools would discard is rejected.
 pub fn read<'a>(bytes: &'a [u8], report: &mut Report) -> Result<State<'a>> {
     if bytes.is_empty() {
         return Ok(State::default());
@@ -101,7 +101,7 @@ pub fn read<'a>(bytes: &'a [u8], report: &mut Report) -> Result<State<'a>> {
             again.push(member.name().into_owned());
         }
         seen.push(name.into_owned());
-        // Null is "no change" for Go, and so it is here.
+        // Null changes nothing in Go.
         if member.value != b"null" {
             *slot = Some(member.value);
         }

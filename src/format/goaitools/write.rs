@@ -1,4 +1,5 @@
-//! A session's view as a state: messages that came from one as the bytes that they were, others in goaitools' order.
+//! Writes a session's view as a state: messages read from a state keep their bytes, others are encoded in goaitools'
+//! order.
 
 use super::{NAME, PROVIDER, WHOLE, message, own, spell, state, unseen};
 use crate::error::{Place, Result};
@@ -14,16 +15,16 @@ use crate::model::view::{Item, View};
 use std::borrow::Cow;
 use std::io::Write;
 
-/// A message of the state to be.
+/// A message of the new state.
 struct Element {
     raw: Vec<u8>,
     /// Whether the model has seen it.
     seen: bool,
-    /// Whether goaitools drops it where it leads.
+    /// Whether goaitools drops it at the start of a state.
     system: bool,
-    /// Whether a compaction put it in.
+    /// Whether a compaction inserted it.
     inserted: bool,
-    /// Whether the model said it.
+    /// Whether it is from the model.
     said: bool,
 }
 
@@ -77,7 +78,7 @@ pub fn write(
     written(out.write_all(&bytes))
 }
 
-/// The messages of a session that came from a state, in their order and with the elements that are none.
+/// The messages of a session read from a state, including elements that are not messages.
 fn kept(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Vec<Element> {
     let limit = unseen(session).unwrap_or(0);
     let is_foreign = |index: &usize| {
@@ -138,8 +139,8 @@ fn kept(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -
     elements
 }
 
-/// Counts what a message says that was added to a state, and that has no place in it. Ids, times and counts of tokens came
-/// on the way, and are no loss.
+/// Counts the losses of a message that was added to a state. Ids, times and token counts were added by the conversion
+/// and are not losses.
 fn lose_of_added(item: &Item, session: &Session, report: &mut Report) {
     let body = item.body(session);
     for (name, loss) in [("usage", Loss::Usage), ("model", Loss::Model)] {
@@ -150,14 +151,14 @@ fn lose_of_added(item: &Item, session: &Session, report: &mut Report) {
     report.lose(Loss::Metadata, u64::from(others));
 }
 
-/// A message that came from elsewhere, as one of OpenAI Chat.
+/// Encodes a message of another format as an OpenAI Chat message.
 fn made(item: &Item, session: &Session, purpose: Purpose, report: &mut Report) -> Vec<u8> {
     match item.summary(session) {
         Some(text) => {
             if purpose == Purpose::Export {
                 report.lose(Loss::Summary, 1);
             }
-            // The role that survives: a system message that leads is lost at the next call.
+            // By default user, because a leading system message is lost in the next call.
             let role = item.summary_role(session);
             summary::message(&text, Some(role.as_deref().unwrap_or("user")))
         }
@@ -165,7 +166,7 @@ fn made(item: &Item, session: &Session, purpose: Purpose, report: &mut Report) -
     }
 }
 
-/// A message whose content is text: goaitools throws a whole conversation away for one that holds parts.
+/// Reduces content to text, because goaitools discards a whole conversation if a message has parts.
 fn with_text(raw: Vec<u8>, report: &mut Report) -> Vec<u8> {
     if json::member(&raw, "content").is_none_or(|content| !matches!(content, [b'[' | b'{', ..])) {
         return raw;
@@ -192,10 +193,10 @@ fn with_text(raw: Vec<u8>, report: &mut Report) -> Vec<u8> {
     json::with_members(&raw, &[("content", Some(&content))]).unwrap_or_else(|_| raw.clone())
 }
 
-/// What the type of a part that carries media says.
+/// Texts that occur in the types of media parts.
 const KINDS: [&str; 4] = ["image", "audio", "file", "video"];
 
-/// The messages of any other session; the model has seen all up to the newest that it said itself.
+/// The messages of any other session; the model has seen all messages up to its latest one.
 fn converted(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Vec<Element> {
     let request = openai_chat::request(session, view, purpose, report);
     let mut elements: Vec<Element> = request
@@ -230,8 +231,8 @@ fn element(raw: Vec<u8>, item: &Item, session: &Session) -> Element {
     }
 }
 
-/// Puts what a compaction put in behind the leading system messages in front of them: there it keeps them from being
-/// dropped.
+/// Moves messages that a compaction inserted after the leading system messages before them, where they keep them from
+/// being dropped.
 fn lead(elements: &mut [Element]) {
     let rules = elements.iter().take_while(|element| element.system).count();
     let inserted = elements[rules..]
@@ -241,7 +242,8 @@ fn lead(elements: &mut [Element]) {
     elements[..rules + inserted].rotate_left(rules);
 }
 
-/// How many messages the model has seen: as the state says it while all of them are there, else what is left of them.
+/// The number of messages that the model has seen: that of the state while all messages are present, else of the
+/// remaining ones.
 fn processed(session: &Session, own: &[u8], elements: &[Element]) -> Vec<u8> {
     let known = json::member(own, "processed_length");
     let whole =
@@ -256,7 +258,7 @@ fn processed(session: &Session, own: &[u8], elements: &[Element]) -> Vec<u8> {
     }
 }
 
-/// Whether a header says nothing that is lost: where it came from, and what the state had beside its messages.
+/// Whether a header has no data that would be lost.
 fn is_carried(header: &[u8]) -> bool {
     let members = json::members(header, Dialect::Strict).unwrap_or_default();
     members.iter().all(|(name, value)| match name.as_ref() {
@@ -269,7 +271,7 @@ fn is_carried(header: &[u8]) -> bool {
     })
 }
 
-/// Whether an event only says how much the model has seen.
+/// Whether an event only sets the number of seen messages.
 fn sets_processed(event: &[u8]) -> bool {
     let metadata = json::member(event, "set").and_then(|set| json::member(set, "metadata"));
     let own = metadata.and_then(|metadata| json::member(metadata, NAME));

@@ -1,4 +1,4 @@
-//! goose's sessions, as the kit reads them.
+//! Implements the kit's codec for goose sessions.
 
 use super::NAME;
 use super::decode;
@@ -13,10 +13,10 @@ use crate::format::workspace::{Member, Workspace};
 use crate::model::json;
 use crate::model::{summary, time};
 
-/// goose's sessions.
+/// The codec.
 pub struct Goose;
 
-/// What the summary of a session is among its elements: the last one that the model receives.
+/// The element that is the session's summary: the last one that the model receives.
 pub struct Outline {
     summary: Option<usize>,
 }
@@ -96,7 +96,7 @@ impl Codec for Goose {
     }
 }
 
-/// The summary that an element tells the model.
+/// The summary in an element.
 fn summary_of(raw: &[u8]) -> Option<String> {
     let element = Element::of(raw).filter(|element| !element.is_model && element.is_sent())?;
     summary::unquoted(&element.text()?)

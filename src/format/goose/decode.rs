@@ -1,4 +1,4 @@
-//! An element as messages: results first, and everything else as one message after them.
+//! Converts an element to messages: tool results first, then one message with everything else.
 
 use super::element::{Element, kind};
 use crate::format::kit::{Draft, Visible};
@@ -27,7 +27,7 @@ pub fn messages(element: &Element<'_>) -> Vec<Draft> {
     all.into_iter().map(|message| visible(element, message)).collect()
 }
 
-/// A message with its time, and with who sees it.
+/// A message with its time and visibility.
 fn visible(element: &Element<'_>, mut message: draft::Draft) -> Draft {
     let (shown, sent) = (element.is_shown(), element.is_sent());
     if let Some(time) = element.time() {
@@ -43,7 +43,7 @@ fn visible(element: &Element<'_>, mut message: draft::Draft) -> Draft {
     Draft { message, visible }
 }
 
-/// The message of blocks that are not results.
+/// The message for blocks other than results.
 fn message(is_model: bool, blocks: &[&[u8]]) -> draft::Draft {
     let (mut parts, mut thoughts, mut calls) = (Vec::new(), Vec::new(), Vec::new());
     for block in blocks {
@@ -94,7 +94,7 @@ fn call(block: &[u8]) -> Vec<u8> {
     draft::call(id, name.unwrap_or(b"\"\""), &arguments)
 }
 
-/// The result that a block is; none of any other block.
+/// The result in a block; `None` for any other block.
 fn result(block: &[u8]) -> Option<draft::Draft> {
     if kind(block) != "toolResponse" {
         return None;
@@ -103,7 +103,7 @@ fn result(block: &[u8]) -> Option<draft::Draft> {
     let result = json::member(block, "toolResult").unwrap_or(b"{}");
     let value = json::member(result, "value");
     let (content, failed) = match value {
-        // Older results are the list of blocks itself.
+        // In older files, the result is the list of blocks itself.
         Some(list) if list.starts_with(b"[") => (blocks(list), false),
         Some(value) if value.starts_with(b"{") => (
             blocks(json::member(value, "content").unwrap_or(b"[]")),
@@ -122,7 +122,7 @@ fn result(block: &[u8]) -> Option<draft::Draft> {
     Some(message)
 }
 
-/// The content of the blocks of a result.
+/// The content for the blocks of a result.
 fn blocks(list: &[u8]) -> Vec<u8> {
     let blocks = json::elements(list, Dialect::Strict)
         .unwrap_or_default()

@@ -1,5 +1,5 @@
-//! goose's sessions, as the kit writes them: messages that leave the view are marked, and messages that change are
-//! marked and followed by a new one. Nothing is removed.
+//! Writes goose sessions with the kit. Nothing is removed: hidden messages are marked, and changed ones are marked and
+//! followed by a new message.
 
 use super::codec::Goose;
 use super::element::{self, Element, visibility};
@@ -18,7 +18,7 @@ use crate::model::summary;
 use crate::model::view::View;
 
 impl Editor for Goose {
-    /// The time of the newest message.
+    /// The time of the latest message.
     type Context = i64;
 
     fn context(&self, _: Option<&[u8]>, source: &Source) -> i64 {
@@ -180,14 +180,14 @@ impl Editor for Goose {
     }
 }
 
-/// Limits of goose's reader of lines. Source: goose, session/legacy.rs.
+/// Limits of goose's line reader. Source: goose, session/legacy.rs.
 const LONGEST: usize = 5 * 1024 * 1024;
 const MOST: usize = 10_000;
 const LARGEST: usize = 50 * 1024 * 1024;
 
-/// The message after one that was edited: it has no id, and the user does not see it a second time.
+/// The replacement of an edited message. It has no id and is not shown to the user, who sees the original.
 fn instead(edited: &[u8], source: &[u8]) -> Option<Vec<u8>> {
-    // A notice that is left alone is not for the model.
+    // If only a notice remains, the model receives nothing.
     Element::of(edited).filter(|element| !element.is_notice())?;
     let created = json::member(source, "created").unwrap_or(b"0");
     let changes: [(&str, Option<&[u8]>); 3] = [
@@ -198,7 +198,7 @@ fn instead(edited: &[u8], source: &[u8]) -> Option<Vec<u8>> {
     json::with_members(edited, &changes).ok()
 }
 
-/// The settings of a model, all of which goose requires. Source: goose, ModelConfig.
+/// The model settings that goose requires. Source: goose, ModelConfig.
 fn model_config(model: &[u8]) -> Vec<u8> {
     let mut config = ObjectBuilder::default();
     config.raw("model_name", model);

@@ -1,23 +1,23 @@
-//! A message of a session.
+//! Parses a message of a session.
 
 use crate::format::kit::replaced;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::time;
 use std::borrow::Cow;
 
-/// A message as it stands in a session.
+/// A message of a session.
 #[derive(Clone, Debug)]
 pub struct Element<'a> {
-    /// All of it.
+    /// The raw message.
     pub raw: &'a [u8],
-    /// Whether the model speaks.
+    /// Whether it is from the model.
     pub is_model: bool,
     /// Its blocks.
     pub blocks: Vec<&'a [u8]>,
 }
 
 impl<'a> Element<'a> {
-    /// Looks at an element; none when it is no message.
+    /// Parses an element; `None` if it is not a message.
     pub fn of(raw: &'a [u8]) -> Option<Element<'a>> {
         json::members(raw, Dialect::Strict)?;
         let is_model = match json::member(raw, "role").and_then(json::text)?.as_ref() {
@@ -33,18 +33,18 @@ impl<'a> Element<'a> {
         })
     }
 
-    /// When it was made: RFC 3339.
+    /// Its time, in RFC 3339.
     pub fn time(&self) -> Option<String> {
         let seconds = std::str::from_utf8(json::member(self.raw, "created")?).ok()?;
         time::from_epoch(seconds.parse().ok()?)
     }
 
-    /// Whether the model is sent it.
+    /// Whether the model receives it.
     pub fn is_sent(&self) -> bool {
         self.flag("agentVisible")
     }
 
-    /// Whether the user is shown it.
+    /// Whether the user sees it.
     pub fn is_shown(&self) -> bool {
         self.flag("userVisible")
     }
@@ -54,7 +54,7 @@ impl<'a> Element<'a> {
         metadata.and_then(|metadata| json::member(metadata, name)) != Some(b"false")
     }
 
-    /// Whether it only tells people something.
+    /// Whether it is only a notice for the user.
     pub fn is_notice(&self) -> bool {
         let notice = |block: &&[u8]| {
             matches!(
@@ -65,7 +65,7 @@ impl<'a> Element<'a> {
         !self.blocks.is_empty() && self.blocks.iter().all(notice)
     }
 
-    /// The text that is all that it says.
+    /// Its text, if it has no other content.
     pub fn text(&self) -> Option<Cow<'a, str>> {
         match self.blocks[..] {
             [block] if kind(block) == "text" => json::member(block, "text").and_then(json::text),
@@ -74,14 +74,14 @@ impl<'a> Element<'a> {
     }
 }
 
-/// What a block is.
+/// The type of a block.
 pub fn kind(block: &[u8]) -> Cow<'_, str> {
     json::member(block, "type")
         .and_then(json::text)
         .unwrap_or_default()
 }
 
-/// The message marked as sent to the model, or not; everything else of it stays.
+/// Marks a message as sent to the model, or not; all else is unchanged.
 pub fn sent(raw: &[u8], is_sent: bool) -> Vec<u8> {
     let flag: &[u8] = if is_sent { b"true" } else { b"false" };
     let metadata = json::member(raw, "metadata").filter(|metadata| metadata.starts_with(b"{"));
@@ -98,7 +98,7 @@ pub fn sent(raw: &[u8], is_sent: bool) -> Vec<u8> {
     }
 }
 
-/// What a message says of who sees it.
+/// The visibility metadata of a message.
 pub fn visibility(user: bool, agent: bool) -> Vec<u8> {
     let mut metadata = ObjectBuilder::default();
     metadata

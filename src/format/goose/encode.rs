@@ -1,4 +1,4 @@
-//! Messages as an element.
+//! Encodes messages as an element.
 
 use super::element::{kind, visibility};
 use crate::format::report::{Loss, Report};
@@ -11,7 +11,7 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::{Message, Role};
 use crate::model::time;
 
-/// The element of messages: results and what the user says, or what the model says.
+/// Encodes tool results with a user message, or a model message, as an element.
 pub fn element(messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
     let first = messages.first()?;
     let is_model = messages.iter().any(|said| said.message.role() == Role::Assistant);
@@ -33,13 +33,13 @@ pub fn element(messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
     Some(element.finish())
 }
 
-/// When a message was sent, in seconds.
+/// The time of a message, in seconds.
 pub fn created(message: &Message<'_>) -> i64 {
     let time = message.timestamp();
     time.and_then(|time| time::seconds(&time)).unwrap_or(0)
 }
 
-/// The blocks of a message that is not a result.
+/// The blocks of a message that is not a tool result.
 fn message(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let thoughts = said.reasoning();
     let mut blocks: Vec<Vec<u8>> = thoughts.iter().filter_map(|raw| thought(raw, report)).collect();
@@ -53,7 +53,7 @@ fn message(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     blocks
 }
 
-/// A block of content; none of content that cannot be one, which is reported.
+/// Encodes content as a block; `None` if it has no equivalent, which is reported.
 fn block(content: &Content<'_>, report: &mut Report) -> Option<Vec<u8>> {
     let raw = match content {
         Content::Text(text) => return Some(draft::text_part(text)),
@@ -67,7 +67,7 @@ fn block(content: &Content<'_>, report: &mut Report) -> Option<Vec<u8>> {
     made
 }
 
-/// Whether a part is a block of goose.
+/// Whether a part is already a goose block.
 fn is_native(raw: &[u8]) -> bool {
     let own = [
         "image",
@@ -128,7 +128,7 @@ fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
     block.finish()
 }
 
-/// Arguments as they are written if they are JSON.
+/// Arguments, unchanged if they are JSON.
 fn as_written(arguments: Option<&[u8]>) -> (Vec<u8>, bool) {
     match arguments.and_then(json::text) {
         Some(text) if text.starts_with('{') => match json::value_end(text.as_bytes(), 0, Dialect::Strict) {

@@ -1,10 +1,11 @@
-//! goose: a session as a document, which its `export` prints and its `import` reads, or as JSON Lines, as it was stored
-//! before: the first line describes the session, if it is there. Nothing is ever removed from a session: messages that
-//! the model does not receive are marked.
+//! goose: a session is a document, as `export` prints and `import` reads, or JSON Lines, as stored by older versions,
+//! whose first line may describe the session. Nothing is ever removed: messages that the model does not receive are
+//! marked.
 //!
-//! `metadata.visibility` of a message tells that the user does not see it: `agent` if only the model does, `none` if
-//! nobody does. A message that only the model sees has the category `context`. A message of notifications is a
-//! passthrough record. A summary that this program added is a summary again, as long as the model receives it.
+//! `metadata.visibility` of a message marks that the user does not see it: `agent` if only the model receives it,
+//! `none` if neither does. A message for the model only has the category `context`. A message with only notifications
+//! is a passthrough record. A summary that this program added is read as a summary again, as long as the model receives
+//! it.
 
 mod codec;
 mod decode;
@@ -33,7 +34,7 @@ pub const FORM: Form = Form {
     ..kit::form!(&Goose)
 };
 
-/// The same as lines, whatever it came as.
+/// The session as lines, whatever the source.
 pub const LINES: Form = Form {
     name: "goose-jsonl",
     about: "goose JSON Lines (write-only)",
@@ -64,7 +65,7 @@ const LOSSES: &[Loss] = &[
     Loss::Unreadable,
 ];
 
-/// What a session looks like.
+/// The signature of a session.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a goose session",
@@ -86,5 +87,5 @@ pub(super) const SIGNATURE: Signature = Signature {
     ..Signature::BLANK
 };
 
-/// The word under which leftovers are kept.
+/// The name of the format's annotations.
 const NAME: &str = "goose";

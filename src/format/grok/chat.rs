@@ -1,4 +1,4 @@
-//! The lines of a history as messages, and back.
+//! Converts the lines of a history to messages and back.
 
 use crate::format::blocks;
 use crate::format::kit::{Decoded, Draft};
@@ -15,7 +15,8 @@ pub fn kind(line: &[u8]) -> Option<std::borrow::Cow<'_, str>> {
     json::member_text(line, "type")
 }
 
-/// The first line of the message of each: reasoning goes with the reply after it, unless another message is between them.
+/// For each line, the first line of its message: reasoning belongs to the next reply, unless another message is in
+/// between.
 pub fn first_lines(lines: &[&[u8]]) -> Vec<usize> {
     let mut first: Vec<usize> = (0..lines.len()).collect();
     let mut open = None;
@@ -30,7 +31,7 @@ pub fn first_lines(lines: &[&[u8]]) -> Vec<usize> {
     first
 }
 
-/// The meaning of the lines of a message.
+/// Decodes the lines of a message.
 pub fn decode(lines: &[&[u8]]) -> Decoded {
     let line = lines[0];
     let string = |name| json::member(line, name).filter(|raw| raw.starts_with(b"\""));
@@ -70,7 +71,7 @@ fn list<'l>(line: &'l [u8], name: &str) -> Vec<&'l [u8]> {
     list.unwrap_or_default()
 }
 
-/// A part of a content. One of another type is as it is.
+/// A part of a content; a part of unknown type is unchanged.
 fn part(part: &[u8]) -> Vec<u8> {
     let string = |name| json::member(part, name).filter(|raw| raw.starts_with(b"\""));
     match (kind(part).as_deref(), string("text"), string("url")) {
@@ -99,7 +100,7 @@ fn user(line: &[u8]) -> Option<draft::Draft> {
     Some(draft)
 }
 
-/// The reply of lines; the outer none if it is not understood, the inner one if they say nothing.
+/// The reply of these lines; `None` if unsupported, `Some(None)` if it has no content.
 fn assistant(lines: &[&[u8]]) -> Option<Option<draft::Draft>> {
     let is_reply = |line: &&&[u8]| kind(line).as_deref() == Some("assistant");
     let reply = lines.iter().find(is_reply);
@@ -127,7 +128,7 @@ fn assistant(lines: &[&[u8]]) -> Option<Option<draft::Draft>> {
     Some(Some(draft))
 }
 
-/// A reasoning line as a part; none of one that says nothing.
+/// Converts a reasoning line to a part; `None` if it is empty.
 fn thought(line: &[u8]) -> Option<Vec<u8>> {
     let texts = list(line, "summary");
     let texts = texts
@@ -162,7 +163,7 @@ fn call(call: &[u8]) -> Vec<u8> {
     )
 }
 
-/// The lines of a message.
+/// Encodes a message as lines.
 pub fn encode(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let mut line = ObjectBuilder::default();
     match said.message.role() {
@@ -193,7 +194,7 @@ pub fn encode(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     vec![line.finish()]
 }
 
-/// An image in the form of the format; other parts are lost.
+/// Encodes an image; other parts are lost.
 fn image(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     let media = Media::of(part);
     let loss = if media.is_some() {

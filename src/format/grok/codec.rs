@@ -1,4 +1,4 @@
-//! Histories and streams, as the kit reads and writes them: an element for the lines of a message.
+//! Implements the kit's codec for histories and streams; the lines of a message are an element.
 
 use super::{NAME, chat, sidecar, updates};
 use crate::format::kit::{
@@ -13,13 +13,13 @@ use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::View;
 
-/// Sessions of Grok.
+/// The codec.
 pub struct Grok {
-    /// Whether they are display streams.
+    /// Whether it is a display stream.
     is_stream: bool,
 }
 
-/// The history of a session.
+/// The codec for histories.
 pub static CHAT: Grok = Grok { is_stream: false };
 
 impl Codec for Grok {
@@ -32,7 +32,7 @@ impl Codec for Grok {
     const HAS_TITLE: bool = false;
     const PLACED: &'static [Member] = &[Member::Directory, Member::Branch, Member::Model];
     const VARIANTS: &'static [Grok] = &[Grok { is_stream: false }, Grok { is_stream: true }];
-    /// The session that lines of a stream name.
+    /// The session that the lines of a stream name.
     type Outline = Option<String>;
 
     fn variant(&self) -> &'static str {
@@ -146,7 +146,7 @@ impl Codec for Grok {
 }
 
 impl Editor for Grok {
-    /// The session that lines of a stream name.
+    /// The session that the lines of a stream name.
     type Context = Option<String>;
 
     fn context(&self, _: Option<&[u8]>, source: &Source) -> Option<String> {

@@ -1,9 +1,10 @@
-//! Grok Build: what a session sends to the model (`chat_history.jsonl`), and its display stream (`updates.jsonl`).
+//! Grok Build: the history that a session sends to the model (`chat_history.jsonl`), and its display stream
+//! (`updates.jsonl`).
 //!
-//! Reasoning lines join the message of the model that follows them. Chunks of a stream that follow one another are one
-//! message, and what a rewind removed is a branch. Title, directory and model are in `summary.json` next to a session; the
-//! times of a history are those of the stream next to it. Tools of the server are passthrough records.
-//! `metadata.grok.lines` is on a message of several lines.
+//! Reasoning lines belong to the model message that follows. Adjacent chunks of a stream form one message, and messages
+//! that a rewind removed form a branch. Title, directory and model are in `summary.json` next to a session; the times
+//! of a history are taken from the stream next to it. Server tools are passthrough records. A message of several lines
+//! has `metadata.grok.lines`.
 
 mod chat;
 mod codec;
@@ -45,10 +46,10 @@ pub const FORM: Form = Form {
     ..kit::form!(&CHAT)
 };
 
-/// The word under which residues are kept.
+/// The name of the format's annotations.
 const NAME: &str = "grok";
 
-/// What a history looks like.
+/// The signature of a history.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a Grok session",
@@ -72,7 +73,7 @@ pub(super) const SIGNATURE: Signature = Signature {
     ..Signature::BLANK
 };
 
-/// What a display stream looks like.
+/// The signature of a display stream.
 pub(super) const STREAM: Signature = Signature {
     name: NAME,
     what: "the display stream of a Grok session",

@@ -1,4 +1,4 @@
-//! The files next to a history: the summary of the session, and the times of its display stream.
+//! Reads the files next to a history: the session summary, and times in the display stream.
 
 use super::updates::{Update, time_of};
 use crate::format::kit::{Lineage, SessionInfo, Sidecar};
@@ -6,7 +6,7 @@ use crate::format::workspace::Workspace;
 use crate::model::json;
 use crate::model::time;
 
-/// What is next to a file of this name.
+/// The information next to a file with this name.
 pub fn read(name: Option<&str>, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
     let mut sidecar = Sidecar::default();
     if let Some(summary) = neighbor("summary.json") {
@@ -50,17 +50,17 @@ fn info(summary: &[u8]) -> SessionInfo {
     }
 }
 
-/// The name of a prompt among the times.
+/// The key of a prompt's time.
 pub fn prompt(index: &[u8]) -> String {
     format!("prompt {}", String::from_utf8_lossy(index))
 }
 
-/// The name of a call among the times; the stream also has the time of its result.
+/// The key of a call's time; the stream also has the time of its result.
 pub fn call(id: &str, is_result: bool) -> String {
     format!("{} {id}", if is_result { "result" } else { "call" })
 }
 
-/// Adds the time of a line. The first one of a prompt or a call counts.
+/// Adds the time of a line. Only the first time of a prompt or call is used.
 fn add(line: &[u8], sidecar: &mut Sidecar) {
     let Some((update, time)) = Update::of(line).zip(time_of(line)) else {
         return;

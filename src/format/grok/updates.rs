@@ -1,4 +1,4 @@
-//! The lines of a display stream as messages, and back.
+//! Converts the lines of a display stream to messages and back.
 
 use crate::format::kit::{Aside, Assembly, Decoded, Draft};
 use crate::format::report::{Loss, Report};
@@ -12,7 +12,7 @@ use crate::model::time;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// What a line reports.
+/// The update in a line.
 pub struct Update<'l> {
     line: &'l [u8],
     raw: &'l [u8],
@@ -21,7 +21,7 @@ pub struct Update<'l> {
 }
 
 impl<'l> Update<'l> {
-    /// Of a line of a stream.
+    /// From a line of a stream.
     pub fn of(line: &'l [u8]) -> Option<Update<'l>> {
         let raw = json::member(json::member(line, "params")?, "update")?;
         let kind = json::member_text(raw, "sessionUpdate")?;
@@ -32,23 +32,23 @@ impl<'l> Update<'l> {
         json::member(self.raw, name)
     }
 
-    /// A member that is a text.
+    /// A string member.
     pub fn text(&self, name: &str) -> Option<String> {
         json::member_text(self.raw, name).map(Cow::into_owned)
     }
 
-    /// The number of the prompt that it is part of.
+    /// The number of its prompt.
     pub fn prompt_index(&self) -> Option<&'l [u8]> {
         json::member(self.get("_meta")?, "promptIndex")
     }
 
-    /// Whether it ends a call.
+    /// Whether it completes a call.
     pub fn is_result(&self) -> bool {
         let status = self.text("status");
         self.kind == "tool_call_update" && matches!(status.as_deref(), Some("completed" | "failed"))
     }
 
-    /// The message that it is part of, among those that follow one another.
+    /// Identifies the message that adjacent updates belong to.
     fn message(&self) -> Option<(bool, Option<&'l [u8]>)> {
         match self.kind.as_ref() {
             "user_message_chunk" => Some((true, self.prompt_index())),
@@ -61,18 +61,18 @@ impl<'l> Update<'l> {
     }
 }
 
-/// The time of a line: in milliseconds, or in seconds.
+/// The time of a line, in milliseconds or seconds.
 pub fn time_of(line: &[u8]) -> Option<String> {
     let meta = json::member(line, "params").and_then(|raw| json::member(raw, "_meta"));
     let number = |raw: &[u8]| std::str::from_utf8(raw).ok()?.parse::<i64>().ok();
     let exact = meta.and_then(|meta| number(json::member(meta, "agentTimestampMs")?));
     let time = exact.or_else(|| number(json::member(line, "timestamp")?))?;
-    // Seconds up to the year 5138.
+    // Seconds until the year 5138.
     let is_seconds = time < 100_000_000_000;
     time::from_milliseconds(if is_seconds { time.checked_mul(1000)? } else { time })
 }
 
-/// The sessions and messages of a stream.
+/// Assigns the lines of a stream to sessions and messages.
 pub fn assemble(lines: &[&[u8]]) -> Assembly {
     let mut assembly = Assembly {
         first: (0..lines.len()).collect(),
@@ -87,7 +87,7 @@ pub fn assemble(lines: &[&[u8]]) -> Assembly {
         let is_call = update.kind == "tool_call" || update.is_result();
         let call = update.text("toolCallId").filter(|_| is_call);
         let call = call.map(|call| (call, update.is_result()));
-        // One that is repeated is part of the same message.
+        // A repeated update belongs to the same message.
         if let Some(first) = call.as_ref().and_then(|call| known.get(call)) {
             assembly.first[nth] = *first;
             continue;
@@ -107,7 +107,7 @@ pub fn assemble(lines: &[&[u8]]) -> Assembly {
     assembly
 }
 
-/// Messages from a prompt to the marker that names it are a branch.
+/// Turns the messages from a prompt to the marker that names it into a branch.
 fn rewind(lines: &[&[u8]], marker: usize, target: Option<&[u8]>, assembly: &mut Assembly) {
     let number = |raw: &[u8]| std::str::from_utf8(raw).ok()?.parse::<u64>().ok();
     let Some(target) = target.and_then(number) else {
@@ -136,7 +136,7 @@ fn rewind(lines: &[&[u8]], marker: usize, target: Option<&[u8]>, assembly: &mut 
     }
 }
 
-/// The meaning of the lines of a message.
+/// Decodes the lines of a message.
 pub fn decode(lines: &[&[u8]]) -> Decoded {
     let updates: Option<Vec<Update<'_>>> = lines.iter().map(|line| Update::of(line)).collect();
     let Some(updates) = updates else {
@@ -166,7 +166,7 @@ pub fn decode(lines: &[&[u8]]) -> Decoded {
     Decoded::Messages(vec![Draft::from(draft)])
 }
 
-/// The parts of chunks of a kind: texts that follow one another are one. None if a chunk has no content.
+/// The parts of chunks of a kind; adjacent texts are joined. `None` if a chunk has no content.
 fn parts(updates: &[Update<'_>], kind: &str) -> Option<Vec<Vec<u8>>> {
     let (mut parts, mut text) = (Vec::new(), String::new());
     let mut is_open = false;
@@ -268,7 +268,7 @@ fn result(update: &Update<'_>) -> Option<draft::Draft> {
     Some(draft)
 }
 
-/// The lines of a message.
+/// Encodes a message as lines.
 pub fn encode(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let mut lines = Vec::new();
     match said.message.role() {
@@ -323,7 +323,7 @@ fn element(part: &[u8]) -> Vec<u8> {
     element.finish()
 }
 
-/// The parts of a content: texts, and images that are there.
+/// The parts of a content: texts, and images with inline data.
 fn contents(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let pieces = pieces(said.message.content).into_iter();
     let parts = pieces.filter_map(|piece| match piece {

@@ -1,4 +1,4 @@
-//! A tool call and its result in one fold.
+//! Writes a tool call and its result as one collapsible element.
 
 use super::escape::{self, escaped};
 use super::media::Images;
@@ -8,7 +8,7 @@ use crate::model::calls::{CallSummary, Line, has_failed, output};
 use crate::model::message::{Message, Part, ToolCall};
 use crate::model::visible::thousands;
 
-/// Adds a call; `result` is its result and the anchor of that, `most` the lines of a result that are shown.
+/// Writes a call; `result` is its result with the anchor, `most` the maximum lines of a result.
 pub fn push(
     out: &mut String,
     call: &ToolCall<'_>,
@@ -46,7 +46,7 @@ pub fn push(
     out.push_str("</details>\n");
 }
 
-/// Adds a result without its call.
+/// Writes a result without its call.
 pub fn alone(
     out: &mut String,
     message: &Message<'_>,
@@ -80,7 +80,7 @@ fn close_summary(out: &mut String, failed: bool) {
     });
 }
 
-/// The change of a file, or the other lines of a call.
+/// Writes a file change, or the other lines of a call.
 fn lines(out: &mut String, lines: &[Line]) {
     if lines.is_empty() {
         return;

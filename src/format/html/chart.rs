@@ -1,4 +1,4 @@
-//! Charts of a session as inline SVG: tokens of its messages, and when they were written. Tables have the same figures.
+//! Charts of a session as inline SVG: tokens per message, and a timeline. Tables have the same figures.
 
 use super::escape::escaped;
 use super::outline::{Entry, Outline, ROLES};
@@ -6,22 +6,22 @@ use crate::model::time;
 use crate::model::visible::thousands;
 use std::fmt::Write as _;
 
-/// Bars of a chart; more messages share bars.
+/// Maximum bars of a chart; with more messages, several share a bar.
 const BARS: usize = 200;
 
-/// Units of a chart from left to right.
+/// Width of a chart in SVG units.
 const WIDTH: f64 = 1000.0;
 
-/// Units of the bars from top to bottom.
+/// Height of the bars in SVG units.
 const HEIGHT: f64 = 100.0;
 
-/// Seconds without a message that are a pause.
+/// Minimum seconds without a message that count as a pause.
 const PAUSE: i64 = 30 * 60;
 
-/// Units that a pause takes.
+/// Width of a pause in SVG units.
 const GAP: f64 = 24.0;
 
-/// Both charts; `address` is where an entry is.
+/// Writes both charts; `address` returns the link to an entry.
 pub fn push(out: &mut String, outline: &Outline, address: &dyn Fn(usize) -> String) {
     if outline.entries.is_empty() {
         return;
@@ -71,7 +71,7 @@ fn tokens(out: &mut String, outline: &Outline, address: &dyn Fn(usize) -> String
             "<a href=\"{}\" tabindex=\"-1\"><title>{label}</title>",
             address(first)
         );
-        // The whole height answers to the pointer.
+        // The whole height responds to the pointer.
         let left = nth as f64 * step;
         let _ = write!(
             out,
@@ -126,12 +126,12 @@ fn label(entries: &[Entry], first: usize, share: usize, bar: &[u64; 4]) -> Strin
     label
 }
 
-/// What a message is called.
+/// The name of a message.
 pub fn number(entry: &Entry) -> &str {
     entry.anchor.strip_prefix('m').unwrap_or(&entry.anchor)
 }
 
-/// A stretch of messages without a pause.
+/// A run of messages without a pause.
 struct Stretch {
     start: i64,
     end: i64,
@@ -177,7 +177,7 @@ fn time_line(out: &mut String, outline: &Outline, address: &dyn Fn(usize) -> Str
     let pauses = stretches.len() - 1;
     let active: i64 = stretches.iter().map(|stretch| stretch.end - stretch.start).sum();
     let room = WIDTH - gap * pauses as f64 - 2.0;
-    // A stretch of one moment has a width, too.
+    // A run of a single instant needs a width, too.
     let total = active as f64 + stretches.len() as f64;
     let what = format!(
         "Time line: {} of messages, pauses over 30 minutes are cut",
@@ -221,7 +221,7 @@ fn time_line(out: &mut String, outline: &Outline, address: &dyn Fn(usize) -> Str
             let at = left
                 + width * ((time - stretch.start) as f64 + 0.5)
                     / ((stretch.end - stretch.start) as f64 + 1.0);
-            // No second mark of a role in the same place.
+            // Skip a second mark of the same role at the same position.
             let place = (at * 2.0) as i64;
             if drawn[entry.role].replace(place) == Some(place) {
                 continue;
@@ -270,13 +270,13 @@ fn time_line(out: &mut String, outline: &Outline, address: &dyn Fn(usize) -> Str
     out.push_str("</table></details></figure>\n");
 }
 
-/// A moment in UTC, for people.
+/// A time in UTC for human readers.
 pub fn moment(seconds: i64) -> String {
     let time = time::from_epoch(seconds as f64).unwrap_or_default();
     time.trim_end_matches('Z').replace('T', " ")
 }
 
-/// A span of time in its largest units: `45 s`, `12 min`, `2 h 5 min`, `3 d 4 h`.
+/// A duration in its largest units: `45 s`, `12 min`, `2 h 5 min`, `3 d 4 h`.
 pub fn duration(seconds: i64) -> String {
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86400);
     let two = |large: i64, unit: &str, small: i64, below: &str| match small {

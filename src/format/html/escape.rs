@@ -1,8 +1,8 @@
-//! Text of a session as text of a page: inert in content and in attribute values.
+//! Escapes session text for HTML content and attribute values.
 
 use crate::model::visible::{is_hidden, push_visible};
 
-/// Adds text. Terminal escape sequences are dropped; other control and direction characters become visible.
+/// Appends text. Terminal escape sequences are dropped; other control and direction characters become visible.
 pub fn push(out: &mut String, text: &str) {
     let mut start = 0;
     let mut rest = text.char_indices().peekable();
@@ -37,14 +37,14 @@ pub fn push(out: &mut String, text: &str) {
     out.push_str(&text[start..]);
 }
 
-/// The same as a string.
+/// As [`push`], returning a string.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     push(&mut out, text);
     out
 }
 
-/// The text of what [`push`] wrote for a text without hidden characters.
+/// Reverses [`push`] for a text without hidden characters.
 pub fn unescaped(text: &str) -> String {
     let pairs = [
         ("&lt;", "<"),
@@ -58,7 +58,7 @@ pub fn unescaped(text: &str) -> String {
         .fold(text.to_string(), |text, (from, to)| text.replace(from, to))
 }
 
-/// The length of the terminal escape sequence at the start of a text, its ESC included (ECMA-48, 5.4 and 5.6).
+/// The length of the terminal escape sequence at the start of a text, including ESC (ECMA-48, 5.4 and 5.6).
 fn sequence(text: &str) -> usize {
     let bytes = text.as_bytes();
     match bytes.get(1) {

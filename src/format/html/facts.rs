@@ -1,4 +1,4 @@
-//! Facts of a session for the header of its page and for an index.
+//! Key data of a session for the header of its page and for an index.
 
 use super::chart;
 use super::escape::{escaped, unescaped};
@@ -13,18 +13,18 @@ use crate::model::title::Title;
 use crate::model::view::{Item, View};
 use crate::model::visible::thousands;
 
-/// The name of the element with the facts of a session, from which an index is made.
+/// The name of the meta element with the data, which the index reads.
 pub const NAME: &str = "convo-session";
 
-/// Characters of a title that is derived from a question.
+/// Maximum characters of a title derived from a question.
 const TITLE: usize = 120;
 
-/// The facts.
+/// The data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// The id of the session.
     pub id: String,
-    /// Its title, or the beginning of its first question.
+    /// Its title, or the start of its first question.
     pub title: String,
     /// The program that wrote it.
     pub program: String,
@@ -34,24 +34,24 @@ pub struct Facts {
     pub model: String,
     /// First and last time, RFC 3339.
     pub start: String,
-    /// See `start`.
+    /// The last time; see `start`.
     pub end: String,
-    /// The session of which it is a branch.
+    /// The parent session, if it is a branch.
     pub parent: String,
-    /// Messages of the view.
+    /// Messages in the view.
     pub messages: u64,
-    /// Tokens of the view.
+    /// Tokens in the view.
     pub tokens: u64,
     /// Whether tokens are estimated.
     pub is_estimated: bool,
-    /// Messages of the log that are not in the view.
+    /// Hidden messages.
     pub hidden: u64,
-    /// The name of the file that it was read from.
+    /// The name of the source file.
     pub file: String,
 }
 
 impl Facts {
-    /// Of a view.
+    /// Collects the data of a view.
     pub fn of(session: &Session, view: &View, outline: &Outline) -> Facts {
         let header = session.header();
         let raw = |name: &str| header::member(&header, name);
@@ -96,7 +96,7 @@ impl Facts {
         }
     }
 
-    /// The facts in the header of a page.
+    /// The data as lines for the header of a page.
     pub fn lines(&self, outline: &Outline) -> Vec<String> {
         let mut lines = Vec::new();
         let mut text = |text: &str, named: &str| {
@@ -118,7 +118,7 @@ impl Facts {
         lines
     }
 
-    /// When the session began, and how long it took.
+    /// Start time and duration of the session.
     fn span(&self) -> Option<String> {
         let start = time::seconds(&self.start)?;
         let end = time::seconds(&self.end).unwrap_or(start);
@@ -133,13 +133,13 @@ impl Facts {
         ))
     }
 
-    /// The tokens, as exact as they are known.
+    /// The number of tokens, marked if estimated.
     pub fn size(&self) -> String {
         let about = if self.is_estimated { "~" } else { "" };
         format!("{about}{}", thousands(self.tokens))
     }
 
-    /// As JSON.
+    /// Encodes the data as JSON.
     pub fn encoded(&self) -> String {
         let mut built = ObjectBuilder::default();
         for (name, value) in self.texts() {
@@ -166,7 +166,7 @@ impl Facts {
         ]
     }
 
-    /// From the beginning of a page that has them; none of another file.
+    /// Reads the data from the start of a page; `None` for any other file.
     pub fn read(page: &str) -> Option<Facts> {
         let (_, rest) = page.split_once(&format!("<meta name=\"{NAME}\" content=\""))?;
         let (raw, _) = rest.split_once("\">")?;

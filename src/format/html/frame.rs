@@ -1,4 +1,4 @@
-//! What is around the messages of a page: head, policy, navigation, header and footer.
+//! Writes everything around the messages of a page: head, security policy, navigation, header and footer.
 
 use super::escape::{self, escaped};
 use super::facts::{Facts, NAME};
@@ -10,16 +10,16 @@ use crate::model::key;
 use crate::model::visible::thousands;
 use std::fmt::Write as _;
 
-/// The one style of every page.
+/// The style of every page.
 const STYLE: &str = include_str!("style.css");
 
-/// The one script of every page; without it everything but the filter is there.
+/// The script of every page; without it, only the filter is missing.
 const SCRIPT: &str = include_str!("script.js");
 
-/// Questions of an outline that are shown without a fold.
+/// Maximum questions of an outline that are not collapsed.
 const QUESTIONS: usize = 12;
 
-/// The head of a page: nothing but its own style and script may run or load.
+/// The head of a page; its policy allows only its own style and script.
 pub fn head(out: &mut String, title: &str, facts: Option<&str>, options: &PageOptions) {
     let hash = |text: &str| {
         let digest = base64::encode(&key::digest([text.as_bytes()]), &base64::Style::PLAIN);
@@ -45,7 +45,7 @@ pub fn head(out: &mut String, title: &str, facts: Option<&str>, options: &PageOp
     if let Some(facts) = facts {
         let _ = writeln!(out, "<meta name=\"{NAME}\" content=\"{}\">", escaped(facts));
     }
-    // Else a browser asks the server of the page for an icon.
+    // Keeps browsers from requesting an icon from the server.
     out.push_str("<link rel=\"icon\" href=\"data:,\">\n<title>");
     escape::push(out, title);
     let _ = write!(out, "</title>\n<style>{STYLE}</style>\n</head>\n<body>\n");

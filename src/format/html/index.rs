@@ -1,4 +1,4 @@
-//! The index of a directory of pages: made of the facts in the pages, so that it lists every session that is there.
+//! Writes the index of a directory of pages from the data in the pages, so that it lists every existing session.
 
 use super::escape::{self, escaped};
 use super::facts::Facts;
@@ -9,20 +9,20 @@ use crate::model::visible::thousands;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The name of the file.
+/// File name of the index.
 pub const NAME: &str = "index.html";
 
-/// Bytes at the start of a page in which its facts are.
+/// Number of bytes at the start of a page that contain its data.
 pub const HEAD: usize = 64 << 10;
 
-/// A row: the file, and what is in it.
+/// A row: the file and its data.
 struct Row {
     name: String,
     facts: Facts,
     start: i64,
 }
 
-/// The index of pages, by file name and beginning; other files are not listed.
+/// The index of these pages, given by file name and first bytes; other files are not listed.
 pub fn index<'p>(pages: impl IntoIterator<Item = (&'p str, &'p [u8])>, options: &PageOptions) -> Vec<u8> {
     let mut rows: Vec<Row> = pages
         .into_iter()
@@ -87,7 +87,7 @@ fn table(out: &mut String, rows: &[&Row]) {
             .filter(|found| *found != nth)
     };
     let mut is_listed = vec![false; rows.len()];
-    // Branches of branches, and those of a circle, are rows of their own.
+    // Nested branches, and those in a cycle, get rows of their own.
     for nth in 0..rows.len() {
         if parent(nth).is_some_and(|found| parent(found).is_none()) {
             continue;

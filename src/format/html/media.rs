@@ -1,4 +1,4 @@
-//! Images and files of messages.
+//! Writes images and files of messages.
 
 use super::escape::escaped;
 use super::{prose, verbatim};
@@ -7,25 +7,25 @@ use crate::format::request::media::{Bytes, Kind, Media};
 use crate::model::key;
 use crate::model::visible::thousands;
 
-/// Bytes of all images of a page.
+/// Maximum bytes of all images on a page.
 const TOTAL: usize = 8 << 20;
 
-/// What a page may show of images.
+/// The remaining limits for images on a page.
 pub struct Images {
-    /// Bytes of one; 0: none is shown.
+    /// Maximum bytes of an image; 0: no images.
     largest: usize,
-    /// Bytes that the page has left.
+    /// Remaining bytes for the page.
     room: usize,
 }
 
 impl Images {
-    /// Of a page whose images have at most so many bytes each.
+    /// For a page with this maximum size per image.
     pub fn new(largest: usize) -> Images {
         Images { largest, room: TOTAL }
     }
 }
 
-/// Images that browsers draw and that run nothing, by their first bytes; `?` is any byte.
+/// Images that browsers render and that cannot contain scripts, by their first bytes; `?` is any byte.
 const SIGNATURES: [(&[u8], &str); 4] = [
     (b"\x89PNG\r\n\x1a\n", "png"),
     (b"\xff\xd8\xff", "jpeg"),
@@ -33,7 +33,7 @@ const SIGNATURES: [(&[u8], &str); 4] = [
     (b"RIFF????WEBP", "webp"),
 ];
 
-/// Adds a part that is not text.
+/// Writes a part that is not text.
 pub fn push(out: &mut String, kind: &str, raw: &[u8], images: &mut Images) {
     let Some(media) = Media::of(raw) else {
         out.push_str(&format!("<details><summary>part {}</summary>\n", escaped(kind)));

@@ -1,4 +1,4 @@
-//! Messages as articles.
+//! Writes messages as HTML articles.
 
 use super::escape::escaped;
 use super::media::Images;
@@ -16,10 +16,10 @@ use crate::model::visible::thousands;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Bytes of instructions that are shown without a fold.
+/// Maximum bytes of instructions that are not collapsed.
 const INSTRUCTIONS: usize = 1000;
 
-/// A message, and the place of its article.
+/// A message and the position of its article.
 struct Shown<'a> {
     /// The message.
     pub message: &'a Message<'a>,
@@ -29,7 +29,7 @@ struct Shown<'a> {
     nth: usize,
 }
 
-/// The messages of a session, one article after another.
+/// Writes the messages of a session in order.
 pub struct Articles<'a> {
     session: &'a Session,
     view: &'a View,
@@ -42,7 +42,7 @@ pub struct Articles<'a> {
 }
 
 impl<'a> Articles<'a> {
-    /// Of a view; `directory` is where the session ran.
+    /// For a view; `directory` is the working directory.
     pub fn new(
         session: &'a Session,
         view: &'a View,
@@ -62,7 +62,7 @@ impl<'a> Articles<'a> {
         }
     }
 
-    /// Adds the messages of a page, and hands over what there is of it now and then.
+    /// Writes the messages of a page, calling `flush` from time to time.
     pub fn push<E>(
         &mut self,
         range: Range<usize>,
@@ -73,7 +73,7 @@ impl<'a> Articles<'a> {
         let mut nth = range.start;
         while nth < range.end {
             let next = self.article(nth, range.end, out);
-            // Behind the results of a call: they are in its article.
+            // The article includes the results of its calls, so their changes come after it.
             for entry in &self.outline.entries[nth + 1..next] {
                 push_changes(out, &entry.changes);
             }
@@ -88,7 +88,7 @@ impl<'a> Articles<'a> {
         Ok(())
     }
 
-    /// Adds the article of a message, with the results of its calls; the next message.
+    /// Writes the article of a message, including the results of its calls; returns the index of the next message.
     fn article(&mut self, nth: usize, end: usize, out: &mut String) -> usize {
         let (session, view) = (self.session, self.view);
         push_changes(out, &self.outline.entries[nth].changes);
@@ -111,7 +111,7 @@ impl<'a> Articles<'a> {
             });
             results.extend(following);
         }
-        // A result that belongs to none of the calls, or to one that has a result already, is an article.
+        // A result without a call, or for a call that already has a result, is a separate article.
         let mut first: HashMap<String, usize> = HashMap::new();
         for (place, (_, result)) in results.iter().enumerate() {
             let id = result.tool_call_id().unwrap_or_default().into_owned();
@@ -148,12 +148,12 @@ impl<'a> Articles<'a> {
         nth + 1 + results.len()
     }
 
-    /// Adds the notes on the session.
+    /// Writes the notes on the session.
     pub fn push_notes(&self, out: &mut String) {
         self.notes.on_session.iter().for_each(|note| push_note(out, note));
     }
 
-    /// Adds the notes on a message.
+    /// Writes the notes on a message.
     fn notes_on(&self, nth: usize, out: &mut String) {
         let notes = self.notes.on(self.view.items[nth].line());
         notes.iter().for_each(|note| push_note(out, note));
@@ -169,7 +169,7 @@ impl<'a> Articles<'a> {
         out.push_str("</article>\n");
     }
 
-    /// Begins an article with its heading.
+    /// Writes the start and heading of an article.
     fn start(&self, shown: &Shown<'_>, out: &mut String) {
         let (message, entry) = (shown.message, &self.outline.entries[shown.nth]);
         let class = match message.role() {
@@ -270,21 +270,21 @@ impl<'a> Articles<'a> {
     }
 }
 
-/// Adds changes of the view.
+/// Writes changes of the view.
 fn push_changes(out: &mut String, changes: &[String]) {
     for change in changes {
         out.push_str(&format!("<p class=\"change\">{}</p>\n", escaped(change)));
     }
 }
 
-/// Adds a note.
+/// Writes a note.
 fn push_note(out: &mut String, note: &Note) {
     out.push_str("<div class=\"note\" dir=\"auto\"><b>note</b>\n");
     prose::push(out, &note.text);
     out.push_str("</div>\n");
 }
 
-/// Text of a person or a model.
+/// Writes text of a user or model.
 fn text(out: &mut String, written: &str) {
     out.push_str("<div class=\"text\" dir=\"auto\">\n");
     prose::push(out, written);

@@ -1,17 +1,17 @@
-//! Sessions as pages for browsers: one file with its style and a small script, which requests nothing.
+//! HTML pages: a session as one file with its style and a small script, without any network requests.
 //!
 //! | Part | On the page |
 //! |---|---|
-//! | session | title, facts, charts, links to the questions |
+//! | session | title, key data, charts, links to the questions |
 //! | message | an article with a link to itself, `m` and its number in the log |
-//! | text | Markdown; HTML in it is text, links have the schemes http, https and mailto |
-//! | tool call and result | a fold; a change of a file is a diff |
-//! | reasoning | a fold; encrypted reasoning is a mark |
+//! | text | Markdown; HTML in it is escaped, links have the schemes http, https and mailto |
+//! | tool call and result | a collapsible element; a file change is a diff |
+//! | reasoning | a collapsible element; encrypted reasoning is only indicated |
 //! | note | a box below its message |
-//! | image | itself, if the bytes are in the session, are small enough, and begin as PNG, JPEG, GIF or WebP do |
+//! | image | shown if inline, small enough, and a PNG, JPEG, GIF or WebP by its first bytes |
 //!
-//! The content security policy allows the one style and the one script by their hashes, and images in the page. Equal sessions give equal
-//! bytes.
+//! The content security policy allows the style and the script by their hashes, and inline images. The output is
+//! deterministic.
 
 mod call;
 mod chart;
@@ -60,7 +60,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Of an id. No id contains `~`, so that no page has the name of another session's, or of the index.
+    /// For an id. No id contains `~`, so no page has the name of another session's page or of the index.
     fn of_id(id: &str) -> Names {
         Names {
             base: match id {
@@ -71,7 +71,7 @@ impl Names {
         }
     }
 
-    /// The name of a page, from 0.
+    /// The name of a page, counted from 0.
     fn of(&self, page: usize) -> String {
         match (page, self.base.eq_ignore_ascii_case("index")) {
             (0, false) => format!("{}.html", self.base),
@@ -105,7 +105,7 @@ pub(super) fn write_page(
     })
 }
 
-/// The pages of a session as files: name and bytes. A page has at most 4 MiB.
+/// The pages of a session as files: name and content. A page has at most 4 MiB.
 pub fn files(
     session: &Session,
     view: &View,
@@ -128,7 +128,7 @@ pub fn files(
     Ok(files)
 }
 
-/// Whether a page that is there is of the same session as a new one, so that it may be replaced.
+/// Whether an existing page is of the same session as a new one and may be replaced.
 pub fn is_older(there: &[u8], new: &[u8]) -> bool {
     let facts = |bytes: &[u8]| Facts::read(&String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]));
     match (facts(there), facts(new)) {
@@ -137,7 +137,7 @@ pub fn is_older(there: &[u8], new: &[u8]) -> bool {
     }
 }
 
-/// Hands over the pages of a view with their names, piece by piece.
+/// Produces the pages of a view with their names, in chunks.
 fn pages(
     session: &Session,
     view: &View,

@@ -1,4 +1,4 @@
-//! What a page is laid out by: the place, size and time of every message, and which page each is on.
+//! Computes the layout of pages: position, size and time of every message, and its page.
 
 use crate::format::request::figures::Figures;
 use crate::model::json;
@@ -8,13 +8,13 @@ use crate::model::time;
 use crate::model::title;
 use crate::model::view::{Item, View};
 
-/// Roles of the charts, in the order of the parts of a bar.
+/// Roles of the charts, in the order of a bar's segments.
 pub const ROLES: [&str; 4] = ["system", "user", "assistant", "tool"];
 
-/// Bytes of a text that are a token, where none are recorded.
+/// Bytes per token for estimates, if no count is recorded.
 const BYTES: u64 = 4;
 
-/// Characters of a question in the outline.
+/// Maximum characters of a question in the outline.
 const QUESTION: usize = 90;
 
 /// Events that change the view.
@@ -22,7 +22,7 @@ const CHANGES: [&str; 4] = ["truncate", "compact", "summary", "restore"];
 
 /// A message of the view.
 pub struct Entry {
-    /// Its anchor: the number of the message in the log, which a later compaction does not change.
+    /// Its anchor: the number of the message in the log, which does not change.
     pub anchor: String,
     /// Index of its role in [`ROLES`].
     pub role: usize,
@@ -30,43 +30,43 @@ pub struct Entry {
     pub tokens: u64,
     /// Seconds since 1970.
     pub time: Option<i64>,
-    /// The beginning of what a person asked.
+    /// The start of a user's question.
     pub question: Option<String>,
-    /// Whether it is not in the view.
+    /// Whether it is hidden.
     pub is_hidden: bool,
-    /// The changes of the view that the log has before it: type and id.
+    /// The events before it that changed the view: type and id.
     pub changes: Vec<String>,
-    /// Whether it belongs to the message before.
+    /// Whether it must be on the same page as the previous message.
     follows: bool,
-    /// Length of its line.
+    /// Length of its line in bytes.
     bytes: usize,
 }
 
 /// The messages of a view.
 #[derive(Default)]
 pub struct Outline {
-    /// In their order, one for each item.
+    /// In order, one per item.
     pub entries: Vec<Entry>,
     /// Index of the first message of each page.
     pub starts: Vec<usize>,
-    /// Models, in order of appearance.
+    /// Model names, in order of appearance.
     pub models: Vec<String>,
-    /// Tokens of the view.
+    /// Tokens in the view.
     pub tokens: u64,
-    /// Whether all of them are recorded.
+    /// Whether all token counts are recorded.
     pub is_recorded: bool,
-    /// The changes of the view after the last message.
+    /// The events after the last message that changed the view.
     pub last_changes: Vec<String>,
     /// First and last time, as written.
     pub times: Option<(String, String)>,
 }
 
-/// How large a page may become.
+/// The maximum size of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     /// Messages.
     pub messages: usize,
-    /// Bytes of their lines.
+    /// Bytes of the lines of messages.
     pub bytes: usize,
 }
 
@@ -76,7 +76,7 @@ impl Limit {
         messages: usize::MAX,
         bytes: usize::MAX,
     };
-    /// What a browser shows at once.
+    /// A size that browsers handle well.
     pub const PAGE: Limit = Limit {
         messages: 1000,
         bytes: 4 << 20,
@@ -84,7 +84,7 @@ impl Limit {
 }
 
 impl Outline {
-    /// Of a view, in pages of this size.
+    /// For a view, with this page size.
     pub fn of(session: &Session, view: &View, limit: Limit) -> Outline {
         let numbers: Vec<usize> = session.messages().map(|(index, _)| index).collect();
         let mut outline = Outline {
@@ -159,8 +159,7 @@ impl Outline {
         entry
     }
 
-    /// Marks the messages that are not in the view, and the places of the changes that hid them. The page of `view` has
-    /// all messages.
+    /// Marks hidden messages, and the positions of the events that hid them. `view` must have all messages.
     pub fn mark_changes(&mut self, session: &Session, view: &View, in_view: &[bool]) {
         for (entry, in_view) in self.entries.iter_mut().zip(in_view) {
             entry.is_hidden = !in_view;
@@ -189,7 +188,7 @@ impl Outline {
         }
     }
 
-    /// Begins a page where the one before is full; not between a call and its result.
+    /// Starts a page when the previous one is full, but not between a call and its result.
     fn paginate(&mut self, limit: Limit) {
         self.starts.push(0);
         let (mut messages, mut bytes) = (0, 0);
@@ -216,14 +215,14 @@ impl Outline {
     }
 }
 
-/// The recorded tokens of a message: its own count, else those that a reply took.
+/// The recorded tokens of a message: its own count, else the output tokens of its usage.
 fn recorded(message: &Message<'_>, body: &[u8]) -> Option<u64> {
     let own = || std::str::from_utf8(message.tokens?).ok()?.parse().ok();
     let figures = || Figures::of(json::member(body, "usage")?);
     own().or_else(|| figures().map(|figures| figures.output))
 }
 
-/// The first line of a text, cut to so many characters.
+/// The first line of a text, truncated to `most` characters.
 pub fn beginning(text: &str, most: usize) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());
     let line = line.unwrap_or_default();

@@ -1,15 +1,15 @@
-//! Markdown as elements of a page. HTML in it is text, and links have one of three schemes.
+//! Converts Markdown to HTML. HTML in it is escaped, and links have one of three schemes.
 
 use super::escape::{self, escaped};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, Options, Parser, Tag};
 
-/// Elements within each other; deeper ones are left out, their text is not.
+/// Maximum nesting of elements; deeper ones are dropped, but not their text.
 const DEEPEST: usize = 40;
 
-/// The level of the headings of messages.
+/// Heading level of messages.
 const MESSAGE: usize = 2;
 
-/// Adds Markdown.
+/// Appends Markdown as HTML.
 pub fn push(out: &mut String, text: &str) {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut page = Page {
@@ -28,14 +28,14 @@ pub fn push(out: &mut String, text: &str) {
 
 struct Page<'o> {
     out: &'o mut String,
-    /// What ends each open element.
+    /// The end tags of open elements.
     closing: Vec<String>,
-    /// Level of the last heading: none is skipped.
+    /// Level of the last heading, so that no level is skipped.
     level: usize,
     aligned: Vec<Alignment>,
     column: usize,
     is_head: bool,
-    /// Open links: one within another is not a link.
+    /// Number of open links, because links cannot be nested.
     links: usize,
 }
 
@@ -50,11 +50,11 @@ impl Page<'_> {
                 escape::push(self.out, &text);
                 self.out.push_str("</code>");
             }
-            // People write lines.
+            // Line breaks in messages are intended.
             Event::SoftBreak | Event::HardBreak => self.out.push_str("<br>"),
             Event::Rule => self.out.push_str("<hr>"),
             Event::TaskListMarker(done) => self.out.push_str(if done { "\u{2611} " } else { "\u{2610} " }),
-            // Not among the extensions that are asked for.
+            // These extensions are not enabled.
             Event::FootnoteReference(_) | Event::InlineMath(_) | Event::DisplayMath(_) => {}
         }
     }
@@ -151,7 +151,7 @@ impl Page<'_> {
         format!("</{name}>")
     }
 
-    /// A link, or its text followed by its address where that is not one for a page.
+    /// A link, or its text followed by the address if a page must not link to it.
     fn link(&mut self, address: &str, before: &str) -> String {
         if is_address(address) && self.links == 0 {
             self.links += 1;
@@ -178,7 +178,7 @@ fn language(info: &str) -> &str {
     }
 }
 
-/// Whether a page may have a link to an address.
+/// Whether a page may link to an address.
 pub fn is_address(address: &str) -> bool {
     ["http://", "https://", "mailto:"].iter().any(|scheme| {
         let start = address.get(..scheme.len());

@@ -1,4 +1,4 @@
-//! A page with a table whose rows have bars.
+//! Writes a page with a table whose rows have bars.
 
 use super::escape::{self, escaped};
 use super::frame;
@@ -11,25 +11,25 @@ pub struct BarRow {
     pub cells: Vec<String>,
     /// The size of the bar.
     pub size: u64,
-    /// The part of it that is lighter.
+    /// The size of its lighter part.
     pub light: u64,
 }
 
-/// A table with a bar for each row.
+/// A table with a bar per row.
 pub struct BarTable<'t> {
     /// The title of the page.
     pub title: &'t str,
-    /// A line below the title: the totals.
+    /// A line with totals, below the title.
     pub summary: &'t str,
-    /// Names of the columns, and whether they are numbers.
+    /// Column names, and whether they are numeric.
     pub columns: &'t [(&'t str, bool)],
-    /// What bars show, and their lighter parts.
+    /// Labels of the bars and of their lighter parts.
     pub bars: (&'t str, &'t str),
     /// The rows.
     pub rows: &'t [BarRow],
 }
 
-/// The page of a table.
+/// Writes the page of a table.
 pub fn table(table: &BarTable<'_>) -> String {
     let options = PageOptions {
         script: false,
@@ -65,7 +65,7 @@ pub fn table(table: &BarTable<'_>) -> String {
             escape::push(&mut out, cell);
             out.push_str("</td>");
         }
-        // A tenth of a per cent is enough.
+        // A precision of 0.1 percent suffices.
         let width = |size: u64| (size as f64 / most as f64 * 1000.0).round() / 10.0;
         let (all, light) = (width(row.size), width(row.light.min(row.size)));
         let _ = writeln!(

@@ -1,4 +1,4 @@
-//! Pages, as a reader of HTML sees them.
+//! Tests of pages with an HTML parser.
 
 use super::{files, index, write};
 use crate::format::folder::FolderFile;
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Elements and the attributes that they may have.
+/// Allowed elements and their attributes.
 const ALLOWED: [(&str, &str); 53] = [
     ("html", "lang"),
     ("head", ""),
@@ -70,10 +70,10 @@ const ALLOWED: [(&str, &str); 53] = [
     ("td", "class dir"),
 ];
 
-/// Elements without an end.
+/// Elements without an end tag.
 const VOID: [&str; 5] = ["meta", "link", "br", "hr", "img"];
 
-/// Texts that try to run, load or leave their place.
+/// Texts that try to run scripts, load resources or break out of their context.
 const HOSTILE: [&str; 26] = [
     "</script><script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
@@ -111,7 +111,7 @@ fn session(lines: &[Value]) -> Session {
     session
 }
 
-/// A page as one file.
+/// A session as a single page.
 fn page(session: &Session) -> String {
     let mut out = Vec::new();
     let view = View::replay(session);
@@ -119,7 +119,7 @@ fn page(session: &Session) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// What a reader of HTML finds on a page.
+/// The parsed content of a page.
 #[derive(Debug, Default)]
 struct Seen {
     ids: BTreeSet<String>,
@@ -131,7 +131,7 @@ struct Seen {
     by_class: BTreeMap<String, Vec<String>>,
 }
 
-/// Reads a page, and fails where it has anything else than what pages may have.
+/// Parses a page, and fails on anything that pages must not have.
 fn seen(page: &str) -> Seen {
     let mut seen = Seen::default();
     let mut open: Vec<(String, String)> = Vec::new();
@@ -205,7 +205,7 @@ fn seen(page: &str) -> Seen {
     seen
 }
 
-/// A session with a text in every place.
+/// A session with a text in every position.
 fn with(text: &str) -> Session {
     let image = |url: &str| json!({"type":"image_url","image_url":{"url":url}});
     session(&[
@@ -239,7 +239,7 @@ fn hostile_texts_are_text() {
         let seen = seen(&first);
         assert_eq!(page(&session), first);
         assert!(!first.contains("<b onclick"));
-        // What looks like markup is shown, and nothing of it is lost.
+        // Markup is shown as text, without loss.
         let shown = text
             .split(['\n', '\t', '\u{1b}', '\u{202e}', '`', '[', '>'])
             .next()
@@ -286,7 +286,7 @@ fn a_long_session_becomes_pages() {
         }
     }
     assert_eq!(articles, 3750);
-    // The whole session in one file, for a pipe.
+    // The whole session on one page, for a pipe.
     assert_eq!(seen(&page(&session)).ids.len(), 3751);
 }
 

@@ -1,15 +1,15 @@
-//! Text of tools, as it is.
+//! Writes text of tools verbatim.
 
 use super::escape;
 use crate::model::visible::thousands;
 
-/// Lines of a part or an argument that a page shows.
+/// Maximum lines of a part or argument on a page.
 pub const LINES: usize = 400;
 
-/// Bytes of a text of a tool that a page shows.
+/// Maximum bytes of a tool's text on a page.
 pub const BYTES: usize = 128 << 10;
 
-/// Text as it is, cut to so many lines.
+/// Appends text verbatim, truncated to a number of lines.
 pub fn push(out: &mut String, class: &str, text: &str, lines: usize) {
     let mut end = text.len().min(BYTES);
     let mut starts =

@@ -1,4 +1,4 @@
-//! Logs, contexts and streams, as the kit reads and writes them: an element for the lines of a message.
+//! Implements the kit's codec for logs, contexts and streams; the lines of a message are an element.
 
 use super::log::Outline;
 use super::{NAME, context, line, log, sidecar, stream};
@@ -16,10 +16,10 @@ use crate::model::time;
 use crate::model::view::View;
 use std::collections::HashSet;
 
-/// Sessions of Kimi.
+/// The codec.
 pub struct Kimi(Variant);
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Variant {
     /// A log of Kimi Code.
@@ -30,7 +30,7 @@ enum Variant {
     Stream,
 }
 
-/// The log of a session.
+/// The codec for logs of Kimi Code.
 pub static LOG: Kimi = Kimi(Variant::Log);
 
 impl Codec for Kimi {

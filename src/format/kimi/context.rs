@@ -1,4 +1,4 @@
-//! The lines of a context of Kimi CLI: messages as the interface of OpenAI has them.
+//! Converts the lines of a Kimi CLI context, which are messages in OpenAI form.
 
 use super::message::{add_content, call, function_call, list, member, parts};
 use crate::format::blocks;
@@ -9,7 +9,7 @@ use crate::format::request::piece::{Said, array};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
 
-/// The meaning of a line.
+/// Decodes a line.
 pub fn decode(line: &[u8]) -> Decoded {
     match json::member_text(line, "role").as_deref() {
         Some("_system_prompt") => message(line, "system"),
@@ -58,7 +58,7 @@ fn draft(line: &[u8], role: &str) -> Option<draft::Draft> {
     Some(draft)
 }
 
-/// The line of a message.
+/// Encodes a message as a line.
 pub fn encode(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
     let role = match said.message.role() {
         Role::System | Role::Developer => "_system_prompt".into(),

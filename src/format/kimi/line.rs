@@ -1,4 +1,4 @@
-//! What lines of a log of Kimi Code say.
+//! Parses lines of a Kimi Code log.
 
 use super::message::text;
 use crate::model::json;
@@ -10,7 +10,7 @@ pub fn kind(line: &[u8]) -> Option<Cow<'_, str>> {
     json::member_text(line, "type")
 }
 
-/// The event of the loop that a line is.
+/// The loop event in a line.
 pub fn event(line: &[u8]) -> Option<&[u8]> {
     let is_event = kind(line).as_deref() == Some("context.append_loop_event");
     json::member(line, "event").filter(|_| is_event)
@@ -22,12 +22,12 @@ pub fn appended(line: &[u8]) -> Option<&[u8]> {
     json::member(line, "message").filter(|_| is_message)
 }
 
-/// The origin of a message that a line adds.
+/// The origin of the message that a line adds.
 pub fn origin(line: &[u8]) -> Option<String> {
     text(json::member(appended(line)?, "origin")?, "kind")
 }
 
-/// Whether a line adds a message that the user has typed.
+/// Whether a line adds a message that the user typed.
 pub fn is_typed(line: &[u8]) -> bool {
     let is_user = appended(line).is_some_and(|message| text(message, "role").as_deref() == Some("user"));
     is_user && origin(line).is_none_or(|origin| origin == "user")
@@ -39,7 +39,7 @@ pub fn time_of(line: &[u8]) -> Option<String> {
     time::from_milliseconds(digits.parse().ok()?)
 }
 
-/// The step that a line is of.
+/// The step that a line belongs to.
 pub fn step_of(line: &[u8]) -> Option<String> {
     let event = event(line)?;
     match kind(event)?.as_ref() {

@@ -1,4 +1,4 @@
-//! The lines of a log of Kimi Code.
+//! Converts the lines of a Kimi Code log.
 
 use super::line::{appended, event, id, is_result, is_typed, kind, origin, prompt, step_of, time_of};
 use super::message::{add_content, call, list, member, parts, request, text, thoughts};
@@ -11,7 +11,7 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 use std::collections::{HashMap, HashSet};
 
-/// The sessions and messages of a log.
+/// Assigns the lines of a log to sessions and messages.
 pub fn assemble(lines: &[&[u8]]) -> Assembly {
     let mut assembly = Assembly {
         first: (0..lines.len()).collect(),
@@ -34,7 +34,7 @@ pub fn assemble(lines: &[&[u8]]) -> Assembly {
                 assembly.first[nth] = head;
                 last = Some(head);
             }
-            // A step without content is part of the message before it.
+            // A step without content belongs to the previous message.
             Some(_) => assembly.first[nth] = last.unwrap_or(nth),
             None if appended(line).is_some() || is_result(line) => last = Some(nth),
             None => {}
@@ -47,7 +47,7 @@ pub fn assemble(lines: &[&[u8]]) -> Assembly {
     assembly
 }
 
-/// Messages from one that the user has typed to an undo are a branch, without those that the program has added.
+/// Turns messages from a typed one to an undo into a branch, except those that the program added.
 fn undo(lines: &[&[u8]], marker: usize, assembly: &mut Assembly) {
     let count = json::member(lines[marker], "count");
     let count = count.and_then(|raw| std::str::from_utf8(raw).ok()?.parse::<usize>().ok());
@@ -73,25 +73,25 @@ fn undo(lines: &[&[u8]], marker: usize, assembly: &mut Assembly) {
     }
 }
 
-/// The id of the message that begins with a line.
+/// The id of the message that starts at a line.
 fn id_of(lines: &[&[u8]], nth: usize) -> String {
     id(lines[nth]).unwrap_or_else(|| format!("msg_{}", nth + 1))
 }
 
-/// What has to be known of all elements.
+/// Information about all elements.
 #[derive(Default)]
 pub struct Outline {
     /// The element of the system prompt.
     prompt: Option<usize>,
-    /// The messages that each compaction keeps.
+    /// The elements that each compaction keeps.
     kept: HashMap<usize, HashSet<usize>>,
-    /// The directory, and the model that was used last.
+    /// The working directory; `model` is the last one used.
     pub cwd: Option<Vec<u8>>,
     pub model: Option<Vec<u8>>,
 }
 
 impl Outline {
-    /// Looks at all elements, each by its first line.
+    /// Examines all elements, each by its first line.
     pub fn of(lines: &[&[u8]]) -> Outline {
         let mut outline = Outline::default();
         // The messages that the model receives.
@@ -145,7 +145,7 @@ fn kept(line: &[u8], live: &[Option<usize>], lines: &[&[u8]]) -> Vec<Option<usiz
     }
 }
 
-/// A compaction that keeps the same messages after these elements were removed.
+/// The line of a compaction that keeps the same messages after elements were removed; `None` if unchanged.
 pub fn compacted(outline: &Outline, nth: usize, line: &[u8], removed: &HashSet<usize>) -> Option<Vec<u8>> {
     let kept = outline.kept.get(&nth)?;
     let left = kept.iter().filter(|nth| !removed.contains(nth)).count();
@@ -170,7 +170,7 @@ pub fn compacted(outline: &Outline, nth: usize, line: &[u8], removed: &HashSet<u
     json::with_members(line, &[(name, Some(now.as_bytes()))]).ok()
 }
 
-/// The meaning of the lines of an element.
+/// Decodes the lines of an element.
 pub fn decode(outline: &Outline, nth: usize, lines: &[&[u8]]) -> Decoded {
     let line = lines[0];
     let draft = match kind(line).as_deref() {
@@ -180,7 +180,7 @@ pub fn decode(outline: &Outline, nth: usize, lines: &[&[u8]]) -> Decoded {
             draft
         }),
         Some("context.append_message") => {
-            // The summary of a compaction, which has a record of its own.
+            // The summary of a compaction; the compaction itself is another record.
             if origin(line).as_deref() == Some("compaction_summary") && !outline.kept.is_empty() {
                 return Decoded::Passthrough;
             }
@@ -259,7 +259,7 @@ fn message(line: &[u8]) -> Option<draft::Draft> {
     Some(draft)
 }
 
-/// The message of a step; the outer none if it is not understood, the inner one if it has no content.
+/// The message of a step; `None` if unsupported, `Some(None)` if it has no content.
 fn step(lines: &[&[u8]]) -> Option<Option<draft::Draft>> {
     let (mut parts, mut calls, mut usage) = (Vec::new(), Vec::new(), None);
     for line in lines {
@@ -300,7 +300,8 @@ fn result(line: &[u8]) -> Option<draft::Draft> {
     Some(draft)
 }
 
-/// The lines of a message, without times. Only the first system prompt of a log is a message: a new one is appended.
+/// Encodes a message as lines, without times. Only the first system prompt of a log is a message, so a new one is
+/// appended as a record.
 pub fn encode(said: &Said<'_>, is_new: bool, report: &mut Report) -> Vec<Vec<u8>> {
     let is_appended = said.noted("appended").is_some();
     match said.message.role() {
@@ -363,7 +364,7 @@ fn looped(event: &[u8]) -> Vec<u8> {
     line.finish()
 }
 
-/// The lines of a step.
+/// Encodes a message as the lines of a step.
 fn steps(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let id = json::member(said.body, "id").unwrap_or(b"\"\"");
     let mut events = Vec::new();

@@ -1,4 +1,4 @@
-//! Contents, reasoning and calls in the forms that all files of Kimi share.
+//! Converts content, reasoning and calls in the forms that all Kimi files share.
 
 use crate::format::report::{Loss, Report};
 use crate::format::request::contents::{Content, joined, pieces};
@@ -6,7 +6,7 @@ use crate::format::request::draft::{self, Draft};
 use crate::format::request::piece::{Said, array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 
-/// A member that is a text, unless it is empty.
+/// A string member that is not empty.
 pub fn text(object: &[u8], name: &str) -> Option<String> {
     let text = json::member_text(object, name)?.into_owned();
     Some(text).filter(|text| !text.is_empty())
@@ -23,7 +23,7 @@ pub fn list(raw: Option<&[u8]>) -> Vec<&[u8]> {
         .unwrap_or_default()
 }
 
-/// Adds a content to a message: a text or parts, of which thoughts are reasoning. None if it is not understood.
+/// Adds content to a message: a string or parts, including reasoning. `None` if it is unsupported.
 pub fn add_content(draft: &mut Draft, content: &[u8], silent: &[u8]) -> Option<()> {
     if content.starts_with(b"\"") {
         draft.raw("content", content);
@@ -55,7 +55,7 @@ fn thought(part: &[u8]) -> Vec<u8> {
     thought.finish()
 }
 
-/// A call whose arguments are a text, an object or missing.
+/// A call; its arguments are a string, an object or missing.
 pub fn call(id: Option<&[u8]>, name: Option<&[u8]>, arguments: Option<&[u8]>) -> Vec<u8> {
     let arguments = match arguments {
         None => b"\"{}\"".to_vec(),
@@ -65,7 +65,7 @@ pub fn call(id: Option<&[u8]>, name: Option<&[u8]>, arguments: Option<&[u8]>) ->
     draft::call(id.unwrap_or(b"null"), name.unwrap_or(b"\"\""), &arguments)
 }
 
-/// The parts of a message: thoughts first. The text of a content that is a string is one part.
+/// The parts of a message, reasoning first. String content is one part.
 pub fn parts(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let mut parts = thoughts(said, report);
     for piece in pieces(said.message.content) {
@@ -96,7 +96,7 @@ pub fn thoughts(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     thoughts.collect()
 }
 
-/// The id, name and arguments of a call, these as a text.
+/// Id, name and arguments (a string) of a call.
 pub fn request<'c>(call: &'c [u8], report: &mut Report) -> (&'c [u8], &'c [u8], &'c [u8]) {
     let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
     let function = function.unwrap_or(b"{}");
@@ -110,7 +110,7 @@ pub fn request<'c>(call: &'c [u8], report: &mut Report) -> (&'c [u8], &'c [u8], 
     )
 }
 
-/// A call as the interface of OpenAI has it.
+/// A call in OpenAI form.
 pub fn function_call(call: &[u8], report: &mut Report) -> Vec<u8> {
     let (id, name, arguments) = request(call, report);
     let mut function = ObjectBuilder::default();

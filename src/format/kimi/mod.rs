@@ -1,9 +1,9 @@
-//! Kimi: the logs of Kimi Code (`wire.jsonl`), and the context and the display stream of the older Kimi CLI
-//! (`context.jsonl`, `wire.jsonl`).
+//! Kimi: logs of Kimi Code (`wire.jsonl`), and contexts and display streams of the older Kimi CLI (`context.jsonl`,
+//! `wire.jsonl`).
 //!
-//! Lines of a step are one message (`metadata.kimi.lines`). A step without content is part of the message before it. What
-//! an undo removes is a branch; a compaction keeps the last messages that the user has typed. Title and directory are in
-//! `state.json`. Other records are passthrough records.
+//! The lines of a step form one message (`metadata.kimi.lines`). A step without content belongs to the previous
+//! message. Messages that an undo removes form a branch; a compaction keeps the last messages that the user typed.
+//! Title and directory are in `state.json`. Other records are passthrough records.
 
 mod codec;
 mod context;
@@ -46,10 +46,10 @@ pub const FORM: Form = Form {
     ..kit::form!(&LOG)
 };
 
-/// The word under which residues are kept.
+/// The name of the format's annotations.
 const NAME: &str = "kimi";
 
-/// What a log or a stream begins with, and lines of the context of Kimi CLI.
+/// The signature of the first lines of a log or stream, and of context lines of Kimi CLI.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a Kimi session",

@@ -1,4 +1,4 @@
-//! The files next to a session: its state, and the times of the display stream.
+//! Reads the files next to a session: its state, and times in the display stream.
 
 use super::message::text;
 use super::stream;
@@ -7,10 +7,10 @@ use crate::format::workspace::Workspace;
 use crate::model::json;
 use crate::model::time;
 
-/// Where the state of a session may be: next to its files, or next to the folders of its agents.
+/// Paths of a session's state: next to its files, or next to the directories of its agents.
 const STATES: [&str; 2] = ["state.json", "../../state.json"];
 
-/// What is next to a file of this name.
+/// The information next to a file with this name.
 pub fn read(name: Option<&str>, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
     let mut sidecar = Sidecar::default();
     let mut states = STATES.iter().filter_map(|name| neighbor(name));

@@ -1,4 +1,4 @@
-//! The lines of a display stream of Kimi CLI.
+//! Converts the lines of a Kimi CLI display stream.
 
 use super::message::{add_content, call, function_call, member, parts};
 use crate::format::kit::{Assembly, Decoded, Draft};
@@ -20,18 +20,18 @@ pub fn event(line: &[u8]) -> Option<(Cow<'_, str>, &[u8])> {
     ))
 }
 
-/// The time of a line, which is a number of seconds.
+/// The time of a line, in seconds.
 pub fn time_of(line: &[u8]) -> Option<String> {
     time::from_digits(std::str::from_utf8(json::member(line, "timestamp")?).ok()?)
 }
 
-/// The messages of a stream.
+/// Assigns the lines of a stream to messages.
 pub fn assemble(lines: &[&[u8]]) -> Assembly {
     let mut first: Vec<usize> = (0..lines.len()).collect();
     let mut step: Option<Vec<usize>> = None;
     let mut is_filled = false;
     let mut last = None;
-    // A step without content is part of the message before it.
+    // A step without content belongs to the previous message.
     let close =
         |step: &mut Option<Vec<usize>>, is_filled: bool, last: &mut Option<usize>, first: &mut Vec<usize>| {
             let Some(own) = step.take() else { return };
@@ -67,7 +67,7 @@ pub fn assemble(lines: &[&[u8]]) -> Assembly {
     }
 }
 
-/// The meaning of the lines of a message.
+/// Decodes the lines of a message.
 pub fn decode(lines: &[&[u8]]) -> Decoded {
     let Some((kind, payload)) = event(lines[0]) else {
         return match json::member(lines[0], "type") {
@@ -99,7 +99,7 @@ pub fn decode(lines: &[&[u8]]) -> Decoded {
     Decoded::Messages(vec![Draft::from(draft)])
 }
 
-/// The message of a step; the outer none if it is not understood, the inner one if it has no content.
+/// The message of a step; `None` if unsupported, `Some(None)` if it has no content.
 fn step(lines: &[&[u8]]) -> Option<Option<draft::Draft>> {
     let mut chunks: Vec<(String, String, Option<&[u8]>)> = Vec::new();
     let (mut others, mut calls, mut usage) = (Vec::new(), Vec::new(), None);
@@ -181,7 +181,7 @@ fn result(payload: &[u8]) -> Option<draft::Draft> {
     Some(draft)
 }
 
-/// The lines of a message, without times.
+/// Encodes a message as lines, without times.
 pub fn encode(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let content = |report: &mut Report| match said.message.content {
         Some(raw) if raw.starts_with(b"\"") => raw.to_vec(),
@@ -238,7 +238,7 @@ pub fn times(bytes: &[u8]) -> Vec<(String, String)> {
     times.collect()
 }
 
-/// Whether lines are those of a stream.
+/// Whether lines belong to a stream.
 pub fn is_stream(lines: &[&[u8]]) -> bool {
     lines.iter().any(|line| event(line).is_some())
 }

@@ -1,4 +1,4 @@
-//! Transcripts: small ones, and those of the fixtures.
+//! Tests with small transcripts, and with the sample files.
 
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 const FORMAT: Format = Format::Cursor;
 
-/// One of everything.
+/// A transcript with all kinds of data.
 const RICH: &str = r#"{"role":"user","message":{"content":[{"type":"text","text":"<user_info>\nlinux\n</user_info>"}]}}
 {"role":"user","message":{"content":"Look."},"metadata":{"requestId":"r"}}
 {"role":"assistant","message":{"content":[{"type":"thinking","thinking":"Two calls."},{"type":"text","text":"[REDACTED]"},{"type":"tool_use","name":"Read","input":{"n": 9007199254740993}},{"type":"tool_call","name":"Shell","input":{"command":"ls"},"metadata":{"kind":"x"}}]},"model":"auto"}

@@ -1,4 +1,4 @@
-//! Logs made to hurt, and sessions of any kind.
+//! Malicious logs, and generated sessions.
 
 use super::{returned, sessions, shown, try_sessions, with, written};
 use crate::format::Purpose;
@@ -39,12 +39,12 @@ fn log(lines: &[(u8, u8)]) -> Vec<u8> {
     log.into_bytes()
 }
 
-/// What is shown without the ids that are made for want of better ones.
+/// Number of visible messages.
 fn said(session: &crate::model::session::Session) -> usize {
     shown(session).len()
 }
 
-/// Drops messages in place and into a log of its own.
+/// Drops messages, writing both in place and to a new log.
 fn dropped_is_gone(lines: &[(u8, u8)], from: usize, count: usize, grows: bool) -> Result<(), TestCaseError> {
     let bytes = log(lines);
     let session = sessions(&bytes).0.remove(0);
@@ -73,7 +73,7 @@ fn dropped_is_gone(lines: &[(u8, u8)], from: usize, count: usize, grows: bool) -
     prop_assert!(after.starts_with(&bytes));
     let again = sessions(&after).0.remove(0);
     prop_assert_eq!(said(&again), said(&changed));
-    // And as a log of its own.
+    // And as a new log.
     let (own, _) = written(&changed, Purpose::Export);
     prop_assert_eq!(
         said(&sessions(&own).0[0]),

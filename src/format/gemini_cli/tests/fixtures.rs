@@ -1,4 +1,4 @@
-//! What the Gemini CLI itself wrote, where that is at hand.
+//! Tests with files written by Gemini CLI, if available.
 
 use crate::format::Format;
 use crate::format::report::Report;

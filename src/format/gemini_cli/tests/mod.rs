@@ -1,4 +1,4 @@
-//! Recordings read and written.
+//! Tests of reading and writing recordings.
 
 mod damage;
 mod fixtures;
@@ -13,7 +13,7 @@ use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
-/// The sessions of an input, and what is told of it.
+/// The sessions of an input, and the report.
 pub fn sessions(bytes: &[u8]) -> (Vec<Session>, Report) {
     let mut report = Report::default();
     let all = try_sessions(bytes, &mut report).unwrap();
@@ -31,14 +31,14 @@ pub fn try_sessions(bytes: &[u8], report: &mut Report) -> crate::error::Result<V
     truth::all(reader.as_mut(), report)
 }
 
-/// A session as a log, made of its records alone.
+/// Writes a session as a log from its records alone.
 pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     FORM.write.unwrap()(session, &View::replay(session), purpose, &mut out, &mut report).unwrap();
     (out, report)
 }
 
-/// Sessions as the input that they came from; those are changed that have more lines than they came with.
+/// Writes sessions back to their input; those with additional lines count as changed.
 pub fn returned(sessions: &[Session], changed: bool) -> Vec<u8> {
     let views: Vec<View> = sessions.iter().map(View::replay).collect();
     let returned: Vec<Returned<'_>> = sessions
@@ -55,7 +55,7 @@ pub fn returned(sessions: &[Session], changed: bool) -> Vec<u8> {
     out
 }
 
-/// What a model would be sent, without books.
+/// The messages that a model would receive, without ids, times and annotations.
 pub fn shown(session: &Session) -> Vec<String> {
     let view = View::replay(session);
     let item = |item: &Item| {
@@ -67,7 +67,7 @@ pub fn shown(session: &Session) -> Vec<String> {
     view.items.iter().map(item).collect()
 }
 
-/// The texts of the messages in view.
+/// The texts of visible messages.
 pub fn texts(session: &Session) -> Vec<String> {
     let view = View::replay(session);
     view.messages(session)

@@ -1,4 +1,4 @@
-//! Small recordings, made up.
+//! Tests with small recordings.
 
 use super::{cut, returned, sessions, shown, texts, through_lines, try_sessions, with, written};
 use crate::format::report::{Loss, Report};
@@ -21,7 +21,7 @@ fn model(id: &str, text: &str) -> String {
     )
 }
 
-/// A call of a tool, and what it gave.
+/// A tool call with its result.
 fn call(id: &str, status: &str, response: &str) -> String {
     format!(
         r#"{{"id":"{id}","timestamp":"2026-01-01T00:00:03.000Z","type":"gemini","content":"","toolCalls":[{{"id":"c{id}","name":"ls","args":{{"n": 9007199254740993}},"result":[{{"functionResponse":{{"id":"c{id}","name":"ls","response":{response}}}}}],"status":"{status}","timestamp":"2026-01-01T00:00:04.000Z","resultDisplay":"x"}}]}}"#
@@ -54,18 +54,18 @@ fn lines_are_operations_on_messages_by_id() {
     let (a, b, c) = (user("a", "1"), model("b", "2"), user("c", "3"));
     let cases: Vec<(Vec<String>, &[&str])> = vec![
         (vec![a.clone(), b.clone(), c.clone()], &["1", "2", "3"]),
-        // The same id takes the place.
+        // A message with the same id replaces the first.
         (vec![a.clone(), b.clone(), user("a", "x")], &["x", "2"]),
         (
             vec![a.clone(), b.clone(), c.clone(), rewind("b"), user("d", "4")],
             &["1", "4"],
         ),
-        // What was taken away and comes again comes last.
+        // A message that was removed and added again is last.
         (
             vec![a.clone(), b.clone(), rewind("a"), b.clone(), a.clone()],
             &["2", "1"],
         ),
-        // An id that nobody knows takes all.
+        // An unknown id removes everything.
         (vec![a.clone(), b.clone(), rewind("z"), c.clone()], &["3"]),
         (
             vec![a.clone(), set(&[c.clone(), b.clone()]), user("b", "y")],
@@ -190,12 +190,12 @@ fn a_change_adds_lines_to_a_log() {
     let event = |what: &str| {
         format!(r#"{{"type":"compact","id":"e","at":"2026-01-01T00:00:00Z","strategy":"s",{what}}}"#)
     };
-    // The end goes: a rewind.
+    // Removing messages at the end is a rewind.
     assert_eq!(
         added(&with(&session, &[event(r#""drop":["c","d"]"#)])),
         [r#"{"$rewindTo":"c"}"#]
     );
-    // One is said otherwise: it takes its own place.
+    // An edited message replaces itself.
     let edited = added(&with(&session, &[event(r#""edit":[{"id":"b","content":"x"}]"#)]));
     assert_eq!(edited.len(), 1);
     assert_eq!(json::member(edited[0].as_bytes(), "id"), Some(&b"\"b\""[..]));
@@ -205,7 +205,7 @@ fn a_change_adds_lines_to_a_log() {
         &[event.as_str(), r#"{"role":"user","content":"5"}"#],
     ));
     assert_eq!(both.len(), 2);
-    // Anything else: all messages anew, those that stay as the bytes they were.
+    // Any other change sets all messages; unchanged ones keep their bytes.
     let headless = added(&cut(&session, 2).unwrap());
     assert_eq!(
         headless,
@@ -268,7 +268,7 @@ fn a_document_keeps_what_does_not_change() {
             ""
         )
     );
-    // On one line it is a document too.
+    // A document may also be on one line.
     let line = format!("{}\n", json_line(&laid));
     assert_eq!(texts(&one(line.as_bytes())), ["1", "2", "3"]);
     let both = format!("{laid}{}", laid.replace("s1", "s2"));
@@ -290,7 +290,7 @@ fn logs_behind_one_another_are_sessions_of_their_own() {
     let both = format!("{first}{}", second.replace("s1", "s2"));
     let (all, _) = sessions(both.as_bytes());
     assert_eq!(all.iter().map(texts).collect::<Vec<_>>(), [["1"], ["2"]]);
-    // The same session told of again is no other one.
+    // Another description of the same session does not start a session.
     let same = [log(&[user("a", "1")]), log(&[user("b", "2")])].concat();
     assert_eq!(texts(&one(&same)), ["1", "2"]);
 }
@@ -341,7 +341,7 @@ fn a_session_from_elsewhere_is_a_log_that_reads_the_same() {
     ] {
         assert!(text.contains(kept), "{kept}: {text}");
     }
-    // What is read is written as it is read.
+    // A second round trip changes nothing.
     let lines = written(&through_lines(&again), Purpose::Return).0;
     let pairs = lines
         .split(|byte| *byte == b'\n')

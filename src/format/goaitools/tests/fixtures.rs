@@ -1,5 +1,5 @@
-//! What goaitools itself wrote and read, where that is at hand: `CONVO_FIXTURES` names the folder, else
-//! `../shared/fixtures` beside this crate is tried.
+//! Tests with recorded goaitools data, if available: `CONVO_FIXTURES` names the directory; the default is
+//! `../shared/fixtures`, next to this crate.
 
 use super::{Class, Kind, counted, session, state, through_lines, written_back};
 use serde_json::Value;
@@ -24,7 +24,7 @@ fn bytes(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(digits).collect()
 }
 
-/// What another program wrote is written again as it is, also after it was lines.
+/// States of other programs are restored unchanged, also after a conversion to lines.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_state_comes_back_byte_for_byte() {
@@ -59,7 +59,7 @@ fn what_is_read_and_what_is_refused() {
             "refuse" => {
                 let error = read.expect_err(case);
                 assert_eq!(error.kind, Kind::Data, "{case}");
-                // In other words, but of the same thing.
+                // With different words for the same reason.
                 let why = match text(convo, "why") {
                     "not an object" => "not a JSON object",
                     "text after the document" => "unexpected text after",
@@ -111,7 +111,7 @@ fn what_is_written_again() {
             agreed += 1;
             continue;
         }
-        // Where goaitools loses something, nothing is lost: these had no white space nor anything to escape.
+        // Nothing is lost where goaitools loses data; these states have no white space and no escapes.
         assert_eq!(written, before);
         let reported = text(&row, "convo").contains("reported");
         assert_eq!(report.is_damaged(), reported, "{row}");
@@ -126,7 +126,7 @@ fn how_a_new_text_is_spelled() {
     let (mut agreed, mut differ) = (0, 0);
     for row in rows("string_text.json") {
         let Ok(said) = String::from_utf8(bytes(text(&row, "text_utf8_hex"))) else {
-            // The program refuses such a text.
+            // The program rejects such a text.
             assert_eq!(text(&row, "mark"), "differ", "{row}");
             differ += 1;
             continue;

@@ -1,4 +1,4 @@
-//! States read and written: what is refused, what is kept, and the bytes that come out.
+//! Tests of reading and writing states: rejected and preserved data, and the output bytes.
 
 mod fixtures;
 mod properties;
@@ -9,19 +9,19 @@ pub use crate::format::tests::bed::through_lines;
 use crate::format::{Purpose, write};
 use crate::model::view::View;
 
-/// What is read of a state, and what is told of it.
+/// The result of reading a state, and the report.
 pub fn state(text: impl AsRef<[u8]>) -> (Result<Session>, Report) {
     let mut report = Report::default();
     let read = read(&Source::alone(text.as_ref()), &mut report);
     (read.map(|mut all| all.remove(0)), report)
 }
 
-/// The session of a state that must be one.
+/// The session of a valid state.
 pub fn session(text: &str) -> Session {
     state(text).0.unwrap_or_else(|error| panic!("{error:?}: {text}"))
 }
 
-/// A session as a state, for a purpose.
+/// Writes a session as a state, for a purpose.
 pub fn written_for(session: &Session, purpose: Purpose) -> (String, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let view = View::replay(session);
@@ -33,7 +33,7 @@ pub fn written_back(session: &Session) -> String {
     written_for(session, Purpose::Return).0
 }
 
-/// A state of these messages, of which the model has seen so many.
+/// A state with these messages and this `processed_length`.
 pub fn of(processed: usize, messages: &str) -> String {
     format!(r#"{{"version":1,"provider":"openai","processed_length":{processed},"messages":[{messages}]}}"#)
 }
@@ -225,7 +225,7 @@ fn what_can_be_read_is_read_and_told() {
     }
 }
 
-/// Read with names that are folded, nulls that change nothing and without a role, as Go does.
+/// Like Go, ignores case and nulls, and accepts a missing role.
 #[test]
 fn messages_mean_what_they_mean_to_go() {
     for (raw, role, text) in [
@@ -267,7 +267,7 @@ fn members_and_numbers_keep_their_spelling() {
     assert!(report.losses.is_empty(), "{:?}", report.losses);
 }
 
-/// What stays of a state: messages cut off count no more as seen, what is added is not yet.
+/// Removed messages no longer count as seen, and added ones do not count yet.
 #[test]
 fn what_the_model_has_seen_is_counted_as_messages_come_and_go() {
     let text = of(3, &[USER, REPLY, USER, REPLY, USER].join(","));
@@ -308,7 +308,7 @@ fn what_the_model_has_seen_is_counted_as_messages_come_and_go() {
     );
 }
 
-/// A number beyond the messages is kept while nothing of them goes, and then counts as all of them.
+/// A number beyond the messages is kept while none is removed, and then counts as all of them.
 #[test]
 fn a_count_that_cannot_be_is_kept_until_it_must_change() {
     let mut over = session(&of(99, &[USER, REPLY, USER, REPLY].join(",")));
@@ -373,7 +373,7 @@ fn a_session_from_elsewhere_becomes_a_state_and_losses_are_told() {
     assert_eq!(lost, ["id", "timestamp", "reasoning", "header"]);
 }
 
-/// Reasoning of a reply is known as such everywhere, and comes back where it was.
+/// Reasoning of a reply is recognized and restored.
 #[test]
 fn reasoning_goes_along() {
     let text = of(
@@ -385,7 +385,7 @@ fn reasoning_goes_along() {
     assert_eq!(written_back(&session), text);
 }
 
-/// A summary that went into a state is one again: the next takes it in instead of standing beside it.
+/// A summary in a state is read as a summary, so the next one replaces it.
 #[test]
 fn the_message_that_a_summary_became_is_a_summary_again() {
     let quoted = String::from_utf8(crate::model::summary::message("old <b>", Some("user"))).unwrap();
@@ -401,7 +401,7 @@ fn the_message_that_a_summary_became_is_a_summary_again() {
     let (_, report) = written_for(&session, Purpose::Export);
     assert!(report.losses.is_empty(), "{:?}", report.losses);
     assert_eq!(unseen(&session), Some(3), "it counts as the message that it is");
-    // A newer one takes its place.
+    // A newer summary replaces it.
     let [first, last] = [2, 3].map(|at| session.id(at).unwrap());
     let event = format!(r#"{{"type":"summary","id":"e","content":"new","covers":[{first:?},{last:?}]}}"#);
     session.push_new(event.as_bytes());
@@ -411,7 +411,7 @@ fn the_message_that_a_summary_became_is_a_summary_again() {
         "{written}"
     );
     assert!(written.starts_with(&of(1, "")[..60]), "{written}");
-    // Of several only the last is one; the others are what somebody said.
+    // Only the last of several is a summary; the others are messages.
     let several = of(0, &[quoted.as_str(), USER, &quoted].join(","));
     let (read, _) = state(&several);
     let read = read.unwrap();

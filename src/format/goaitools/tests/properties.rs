@@ -1,11 +1,11 @@
-//! Whatever is in a state, it comes back: directly, and through lines.
+//! Property tests: any state is restored, directly and through lines.
 
 use super::{counted, of, session, state, through_lines, written_back};
 use crate::format::go;
 use crate::model::summary;
 use proptest::prelude::*;
 
-/// Texts as they may stand between quotes: escapes of all kinds, and what must be escaped.
+/// Contents of JSON strings with various escapes.
 fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[a-z ]{0,4}",
@@ -39,7 +39,7 @@ fn value() -> impl Strategy<Value = String> {
     })
 }
 
-/// Members in any order, spelled in any way, with values of any type.
+/// Members in any order, with names in any case and values of any type.
 fn member() -> impl Strategy<Value = String> {
     let name = prop::sample::select(vec![
         "role",
@@ -95,7 +95,7 @@ proptest! {
         prop_assert_eq!(&written_back(&through_lines(&session)), &expected);
     }
 
-    /// A message of which one word is wrong is still a state; whatever it is, there is no panic.
+    /// Damaged states are rejected or read, without a panic.
     #[test]
     fn torn_and_changed_bytes_are_refused_or_read(elements in prop::collection::vec(element(), 0..3), at in 0_usize..400, byte in any::<u8>()) {
         let mut bytes = of(1, &elements.join(",")).into_bytes();

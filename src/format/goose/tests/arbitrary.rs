@@ -1,4 +1,4 @@
-//! Any session of goose, and any other.
+//! Property tests with sessions of goose and of other formats.
 
 use super::{cut, read, returned, sessions, shown, through_lines, written};
 use crate::format::Purpose;
@@ -28,7 +28,7 @@ fn block(nth: usize, kind: u8) -> String {
     }
 }
 
-/// A message: whose, its id, who sees it, and its blocks.
+/// A message: whether it is from the model, its id, its visibility, and its blocks.
 type Message = (bool, u8, u8, Vec<u8>);
 
 fn message(nth: usize, (model, id, seen, blocks): &Message) -> String {
@@ -99,7 +99,7 @@ proptest! {
 
     #[test]
     fn cuts_show_what_they_are_to_show(mut messages in messages(), keep in 0usize..6) {
-        // A notice that is left alone in a message is shown to no model.
+        // A model does not receive a message that only has a notice.
         let blocks = messages.iter_mut().flat_map(|(_, _, _, blocks)| blocks);
         blocks.filter(|kind| **kind % 10 == 5).for_each(|kind| *kind = 7);
         for text in inputs(&messages) {

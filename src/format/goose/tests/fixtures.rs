@@ -1,4 +1,4 @@
-//! What is known of public files, and what holds of every session.
+//! Tests with public files, and invariants for every session.
 
 use super::{LINES, cut, document, returned, sessions, shown, through_lines, with, written};
 use crate::format::tests::truth;
@@ -11,7 +11,7 @@ fn every_file_counts_what_it_is_known_to_hold() {
     truth::hold(Format::Goose, truth::anthropic_usage);
 }
 
-/// The sessions at hand, those that are kept here first.
+/// The available sessions, those of this repository first.
 fn inputs() -> Vec<(String, Vec<u8>)> {
     let files = truth::files("goose").into_iter();
     let files = files.map(|truth| (truth.name, std::fs::read(truth.path).unwrap()));
@@ -60,9 +60,9 @@ fn cuts_edits_drops_and_summaries_show_what_they_are_to_show() {
             ] {
                 let again = sessions(&after);
                 assert_eq!(shown(&again[0]), shown(&changed), "{name}: {}", changed.text());
-                // Nothing goes.
+                // Nothing is removed.
                 assert!(again[0].messages().count() >= all[0].messages().count());
-                // What was added is what it is when it comes again.
+                // The added messages are read back unchanged.
                 assert!(returned(&again, true).unwrap() == after, "{name}");
             }
             changes += 1;

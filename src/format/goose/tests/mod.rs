@@ -1,4 +1,4 @@
-//! Sessions read and written.
+//! Tests of reading and writing sessions.
 
 mod arbitrary;
 mod fixtures;
@@ -16,7 +16,7 @@ use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
-/// Lines with whatever a session may have.
+/// Lines with all kinds of data.
 pub const LINES: &str = include_str!("session.jsonl");
 
 /// The same as a document.
@@ -30,7 +30,7 @@ pub fn document() -> String {
     )
 }
 
-/// The sessions of an input as they come, what is told of it, and what stands behind the last.
+/// The sessions of an input, the report, and the bytes after the last session.
 pub fn read(bytes: &[u8]) -> (Vec<Session>, Report, Vec<u8>) {
     let mut report = Report::default();
     let mut reader = kit::open(
@@ -48,10 +48,10 @@ pub fn read(bytes: &[u8]) -> (Vec<Session>, Report, Vec<u8>) {
     (sessions, report, reader.tail().to_vec())
 }
 
-/// The sessions of an input of which nothing bad is to be told.
+/// The sessions of an input without damage.
 pub fn sessions(bytes: &[u8]) -> Vec<Session> {
     let (sessions, report, _) = read(bytes);
-    // The only kind of block that goose does not have is this one, among what is made up.
+    // The test data includes this kind of block, which goose does not have.
     let what: Vec<&str> = report
         .findings
         .iter()
@@ -65,17 +65,17 @@ pub fn sessions(bytes: &[u8]) -> Vec<Session> {
     sessions
 }
 
-/// A session as what it came as, made of its records alone.
+/// Writes a session in its original form from its records alone.
 pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
     bed::written(FORM.write.unwrap(), session, purpose)
 }
 
-/// Sessions as the input that they came from.
+/// Writes sessions back to their input.
 pub fn returned(sessions: &[Session], changed: bool) -> crate::error::Result<Vec<u8>> {
     bed::returned(FORM.back.unwrap(), sessions, changed)
 }
 
-/// What a model would be sent, without books.
+/// The messages that a model would receive, without ids, times and annotations.
 pub fn shown(session: &Session) -> Vec<String> {
     let view = View::replay(session);
     assert!(view.dangling.is_empty(), "{:?}", view.dangling);

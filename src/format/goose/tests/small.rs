@@ -1,4 +1,4 @@
-//! Small sessions: what each block becomes, and what comes from elsewhere.
+//! Tests with small sessions: conversion of each block, and sessions of other formats.
 
 use super::{LINES, document, read, returned, sessions, shown, through_lines, with, written};
 use crate::format::report::{Loss, Report};
@@ -119,7 +119,7 @@ fn a_summary_is_a_message_for_the_model_and_a_summary_again() {
     assert!(shown(&again[0])[0].starts_with("They </conversation_summary> met."));
     let text = String::from_utf8(after).unwrap();
     assert!(text.contains("\"message_count\":13"), "{text}");
-    // A second one takes the place of the first.
+    // A second summary replaces the first.
     let second = br#"{"type":"summary","id":"evt_f","at":"2026-01-01T00:00:00Z","content":"Later.","covers":["msg_i~2","msg_i~2"]}"#;
     let after = returned(&[with(&again[0], &[second.to_vec()])], true).unwrap();
     let shown = shown(&sessions(&after)[0]);
@@ -205,7 +205,7 @@ fn damage_is_told_and_keeps_no_other_message_back() {
             .count(),
         1
     );
-    // Lines are changed beside one that is damaged.
+    // Lines can be changed next to a damaged one.
     let after = returned(&[super::cut(&all[0], 1).unwrap()], true).unwrap();
     assert!(String::from_utf8(after).unwrap().contains("{\"id\":msg_d\""));
     for text in [LINES.to_string(), document()] {
@@ -218,7 +218,7 @@ fn damage_is_told_and_keeps_no_other_message_back() {
             }
         }
     }
-    // Another log among its lines is carried along.
+    // A line of another format is preserved.
     let strange = format!("{LINES}{{\"type\":\"event_msg\",\"payload\":{{}}}}\n");
     let (all, report, _) = read(strange.as_bytes());
     assert!(report.is_damaged());

@@ -1,4 +1,4 @@
-//! Histories and streams: small ones, and those of the fixtures.
+//! Tests with small histories and streams, and with the sample files.
 
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 const FORMAT: Format = Format::Grok;
 
-/// Of everything one.
+/// A history with all kinds of data.
 const CHAT: &str = r#"{"type":"system","content":"You keep a kiln."}
 {"type":"user","content":[{"type":"text","text":"<user_info>\nOS: linux\n</user_info>"}],"synthetic_reason":"environment_context"}
 {"type":"user","content":[{"type":"text","text":"Fire it."},{"type":"image","url":"data:image/png;base64,AAAA"}],"prompt_index":0}

@@ -1,4 +1,4 @@
-//! Logs, contexts and streams: small ones, and those of the fixtures.
+//! Tests with small logs, contexts and streams, and with the sample files.
 
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 const FORMAT: Format = Format::Kimi;
 
-/// Of everything one.
+/// A log with all kinds of data.
 const LOG: &str = r#"{"type":"metadata","protocol_version":"1.4","created_at":1785612803281}
 {"type":"config.update","systemPrompt":"You mend nets.","time":1785612803281}
 {"type":"config.update","modelAlias":"elm/k2","cwd":"/nets","time":1785612803282}
