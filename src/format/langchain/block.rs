@@ -1,17 +1,17 @@
-//! Blocks of content, and the parts of the record stream that they are.
+//! Converts between content blocks and native parts.
 
 use crate::format::request::media::{Bytes, Kind, Media};
 use crate::format::request::piece::rest;
 use crate::model::json::{self, ObjectBuilder};
 use std::borrow::Cow;
 
-/// What a block is.
+/// A converted block.
 pub enum Block {
     /// A part of the content.
     Part(Vec<u8>),
-    /// A thought.
+    /// Reasoning.
     Thought(Vec<u8>),
-    /// A call, which is among the calls as well: its type.
+    /// A call of this type that is also in `tool_calls`.
     Call(String),
 }
 
@@ -21,7 +21,7 @@ fn kind(block: &[u8]) -> Cow<'_, str> {
         .unwrap_or_default()
 }
 
-/// Reads a block; a string is text.
+/// Converts a block; a string is text.
 pub fn read(raw: &[u8]) -> Block {
     if raw.starts_with(b"\"") {
         return Block::Part(crate::format::request::draft::text_part(raw));
@@ -41,7 +41,7 @@ pub fn read(raw: &[u8]) -> Block {
     }
 }
 
-/// An attachment in LangChain's own spelling.
+/// An attachment in LangChain's own form.
 fn standard(raw: &[u8]) -> Option<Media<'_>> {
     let text = |name: &str| json::member(raw, name).and_then(json::text);
     let kind = match kind(raw).as_ref() {
@@ -63,7 +63,7 @@ fn standard(raw: &[u8]) -> Option<Media<'_>> {
     })
 }
 
-/// A thought as a block.
+/// Encodes reasoning as a block.
 pub fn thought(part: &[u8]) -> Vec<u8> {
     match kind(part).as_ref() {
         "thinking" => renamed(part, "text", "thinking"),
@@ -79,7 +79,7 @@ pub fn thought(part: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A call as a block of this type.
+/// Encodes a call as a block of this type.
 pub fn call(call: &[u8], kind: &str) -> Vec<u8> {
     let own = |name| json::member(call, name).unwrap_or(b"null");
     let arguments = if kind == "tool_call" { "args" } else { "input" };
@@ -92,7 +92,7 @@ pub fn call(call: &[u8], kind: &str) -> Vec<u8> {
     block.finish()
 }
 
-/// An object with a member under another name.
+/// An object with a member renamed.
 fn renamed(object: &[u8], from: &str, to: &str) -> Vec<u8> {
     let mut built = ObjectBuilder::default();
     for (name, value) in rest(object, &[]) {

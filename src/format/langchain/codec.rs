@@ -1,4 +1,4 @@
-//! LangChain's messages, as the kit reads and writes them: an element for each message.
+//! Implements the kit's codec for LangChain messages; each message is an element.
 
 use super::read::{self, Element};
 use super::{NAME, row, write};
@@ -11,10 +11,10 @@ use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
 
-/// LangChain's messages, in one of the forms of its libraries.
+/// The codec, for one of the two serialized forms.
 #[derive(Clone, Copy)]
 pub struct Langchain {
-    /// Whether they are constructors of `dumpd`.
+    /// Whether messages are constructors, as from `dumpd`.
     pub is_constructor: bool,
 }
 

@@ -1,12 +1,13 @@
-//! Messages as LangChain's libraries serialise them: `{type, data}` (`messages_to_dict`), or `{lc, type, id, kwargs}`
-//! (`dumpd`); in an array, one a line, or in rows beside a `session_id`.
+//! LangChain: serialized messages `{type, data}` (`messages_to_dict`) or `{lc, type, id, kwargs}` (`dumpd`), in an
+//! array, one per line, or in rows with a `session_id`.
 //!
-//! `tool_calls`, and `invalid_tool_calls` after them, are calls; `metadata.invalid` of a message lists the ids of the invalid
-//! ones. `status` of a failed tool is `metadata.is_error`. Blocks of thinking are reasoning; an Anthropic block has the names
-//! of the record stream. `response_metadata.model_name` is the model. Calls in the content, which repeat `tool_calls`, have
-//! their type in `metadata.langchain.blocks`. `remove`, and types that nobody knows, are passthrough records.
+//! `tool_calls`, followed by `invalid_tool_calls`, become calls; `metadata.invalid` of a message lists the ids of the
+//! invalid ones. The `status` of a failed tool becomes `metadata.is_error`, thinking blocks become reasoning, and
+//! `response_metadata.model_name` the model. Anthropic blocks already have native member names. Calls in the content,
+//! which repeat `tool_calls`, have their type in `metadata.langchain.blocks`. `remove` and unknown types are
+//! passthrough records.
 //!
-//! Calls in `additional_kwargs`, in OpenAI's shape, count only where there are no others.
+//! Calls in `additional_kwargs`, in OpenAI form, are only used if there are no others.
 
 mod block;
 mod codec;
@@ -43,10 +44,10 @@ pub const FORM: Form = Form {
     ..kit::form!(&DICT)
 };
 
-/// The word under which leftovers are kept.
+/// The name of the format's annotations.
 const NAME: &str = "langchain";
 
-/// What they look like.
+/// The signature.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "LangChain messages",
@@ -61,7 +62,7 @@ pub(super) const SIGNATURE: Signature = Signature {
     ..Signature::BLANK
 };
 
-/// Whether an object is a message as LangChain's libraries serialize them: of a known type, and with a content.
+/// Whether an object is a serialized message: of a known type, and with content.
 fn is_element(shape: &Shape<'_>) -> bool {
     let (kind, members) = match shape.begins("lc", b'1') {
         true => {

@@ -1,19 +1,19 @@
-//! An element as a native message.
+//! Converts an element to a native message.
 
 use super::block::{self, Block};
 use crate::format::request::draft::{self, Draft};
 use crate::format::request::piece::{array, quoted};
 use crate::model::json::{self, Dialect};
 
-/// An element: whose message it is, and its members.
+/// An element: its type and its members.
 pub struct Element<'a> {
-    /// Its type as it is written: `ai`, `AIMessageChunk`, or the last word of a constructor's id.
+    /// Its type as written: `ai`, `AIMessageChunk`, or the last name of a constructor's id.
     pub written: String,
     /// Its members.
     pub members: &'a [u8],
 }
 
-/// The types, the classes that have them, and the roles that they are.
+/// Types with their classes and roles.
 const TYPES: [(&str, &str, &str); 7] = [
     ("human", "HumanMessage", "user"),
     ("ai", "AIMessage", "assistant"),
@@ -31,7 +31,7 @@ pub fn class_of(kind: &str) -> &'static str {
 }
 
 impl<'a> Element<'a> {
-    /// The element that an object is.
+    /// Parses an element.
     pub fn of(object: &'a [u8]) -> Option<Element<'a>> {
         if let Some(members) = json::member(object, "kwargs").filter(|raw| raw.starts_with(b"{")) {
             let id = json::elements(json::member(object, "id")?, Dialect::Strict)?;
@@ -43,13 +43,13 @@ impl<'a> Element<'a> {
         Some(Element { written, members })
     }
 
-    /// The type, chunks and classes being of the type that they are a part of.
+    /// The type, with chunks and class names mapped to it.
     pub fn kind(&self) -> Option<&'static str> {
         kind_of(&self.written)
     }
 }
 
-/// The type that is written so; none of what is not a message.
+/// The type for a written name; `None` if it is not a message.
 pub fn kind_of(written: &str) -> Option<&'static str> {
     let written = written.strip_suffix("Chunk").unwrap_or(written);
     let known = TYPES
@@ -58,7 +58,7 @@ pub fn kind_of(written: &str) -> Option<&'static str> {
     known.map(|(kind, _, _)| *kind)
 }
 
-/// The native message of an element; none of one that is no message.
+/// The native message of an element; `None` if it is not a message.
 pub fn message(raw: &[u8]) -> Option<Draft> {
     let element = Element::of(raw)?;
     let kind = element.kind()?;
@@ -104,7 +104,7 @@ fn content(raw: Option<&[u8]>, draft: &mut Draft) {
     let Some(blocks) = json::elements(raw, Dialect::Strict) else {
         match raw.first() {
             Some(b'"' | b'n') => draft.raw("content", raw),
-            // The record stream has no such content.
+            // The native format has no such content.
             _ => draft.raw("content", array([raw])),
         };
         return;
@@ -125,7 +125,7 @@ fn content(raw: Option<&[u8]>, draft: &mut Draft) {
     }
 }
 
-/// The calls, those that could not be parsed behind the others.
+/// The calls, followed by those that could not be parsed.
 fn calls(members: &[u8], kwargs: &[u8], draft: &mut Draft) {
     let list = |name: &str| {
         let raw = json::member(members, name);

@@ -1,9 +1,9 @@
-//! Rows of a table of messages: the id of a session, and a message as JSON or as its text.
+//! Rows of a message table: a session id, and a message as JSON or as a JSON string.
 
 use crate::format::request::piece::quoted;
 use crate::model::json::{self, Dialect};
 
-/// The session of a row, and the message in it.
+/// The session id and the message of a row.
 pub fn of(object: &[u8]) -> Option<(String, Vec<u8>)> {
     let session = json::member(object, "session_id")?;
     let session = match json::text(session) {
@@ -17,7 +17,7 @@ pub fn of(object: &[u8]) -> Option<(String, Vec<u8>)> {
     (message.starts_with(b"{") && is_whole).then(|| (session, json::compact(&message).0))
 }
 
-/// A row with another message; one that is new has only the session.
+/// A row with another message; a new one only has the session id.
 pub fn with(row: &[u8], message: &[u8], is_new: bool) -> Vec<u8> {
     let is_text = json::member(row, "message").is_some_and(|raw| raw.starts_with(b"\""));
     let message = match is_text {

@@ -1,4 +1,4 @@
-//! Messages as elements, with all the members that the libraries write.
+//! Encodes messages as elements, with all members that the libraries write.
 
 use super::block;
 use super::read::class_of;
@@ -9,7 +9,7 @@ use crate::format::request::piece::{Said, array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 
-/// Writes a message.
+/// Encodes a message.
 pub fn element(said: &Said<'_>, is_constructor: bool, report: &mut Report) -> Vec<u8> {
     let role = said.message.role_name();
     let kind = match said.message.role() {
@@ -87,7 +87,7 @@ pub fn element(said: &Said<'_>, is_constructor: bool, report: &mut Report) -> Ve
     element.finish()
 }
 
-/// The content: text as it is, or a list of blocks, thoughts first and calls last where the content had calls.
+/// The content: a string, or a list of blocks, with reasoning first, and calls last if the content had calls.
 fn content(said: &Said<'_>, calls: &[Vec<u8>]) -> Vec<u8> {
     let mut blocks: Vec<_> = said.reasoning().into_iter().map(block::thought).collect();
     let kind = said.noted("blocks").and_then(json::text);
@@ -127,7 +127,7 @@ fn calls(said: &Said<'_>, report: &mut Report) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
         let mut built = ObjectBuilder::default();
         built.raw("name", json::member(function, "name").unwrap_or(b"\"\""));
         match object {
-            // On one line; but for that it is what it was.
+            // On one line, otherwise unchanged.
             Some(object) if memchr::memchr2(b'\n', b'\r', object).is_some() => {
                 built.raw("args", json::compact(object).0)
             }
@@ -154,7 +154,7 @@ fn calls(said: &Said<'_>, report: &mut Report) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     (valid, invalid)
 }
 
-/// What was used, in the words of LangChain: what is cached counts within the input.
+/// Converts usage to LangChain's members: cached tokens are included in the input.
 fn usage(told: &[u8]) -> Option<Vec<u8>> {
     if ["input_tokens", "output_tokens", "total_tokens"]
         .iter()

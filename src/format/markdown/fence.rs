@@ -1,4 +1,4 @@
-//! Fences and spans of code that their contents cannot end.
+//! Code fences and code spans that their content cannot close.
 
 use crate::model::json::{self, Dialect};
 
@@ -12,7 +12,7 @@ fn longest_run(text: &str) -> usize {
     longest
 }
 
-/// A block of code; `kind` says what it is in.
+/// A code block; `kind` is its info string.
 pub fn block(text: &str, kind: &str) -> String {
     let marks = "`".repeat((longest_run(text) + 1).max(3));
     let end = if text.is_empty() || text.ends_with('\n') {
@@ -23,7 +23,7 @@ pub fn block(text: &str, kind: &str) -> String {
     format!("{marks}{kind}\n{text}{end}{marks}\n")
 }
 
-/// The same of a text that may be JSON.
+/// A code block for a text that may be JSON.
 pub fn data(text: &str) -> String {
     let bytes = text.trim().as_bytes();
     let object = matches!(bytes.first(), Some(b'{' | b'['));
@@ -31,7 +31,7 @@ pub fn data(text: &str) -> String {
     block(text, if whole { "json" } else { "" })
 }
 
-/// A span of code in a line.
+/// An inline code span.
 pub fn span(text: &str) -> String {
     let text: String = text
         .chars()

@@ -1,18 +1,18 @@
-//! Sessions as people paste and keep them: Markdown (CommonMark, with the `<details>` that every reader of it knows).
+//! Markdown pages for human readers (CommonMark with `<details>`).
 //!
-//! | what | becomes |
+//! | data | Markdown |
 //! |---|---|
-//! | a session | its title as a heading `#`, and a line of facts |
+//! | a session | its title as a heading `#`, and a line of key data |
 //! | a message | a heading `##` of its role and name, with time and model below it |
-//! | what was said | itself, as the Markdown that it is as a rule |
-//! | reasoning | folded, named `thinking` |
-//! | a call, a result | a fence that is longer than any inside; a long one folded |
-//! | an image, a file | a link; an image shows where its bytes are there, or where remote images are asked for |
-//! | any other part | its kind, and its JSON in a fence |
+//! | its text | unchanged, because it usually is Markdown |
+//! | reasoning | collapsed, named `thinking` |
+//! | a call, a result | a fence that is longer than any inside; a long one is collapsed |
+//! | an image, a file | a link; an image is shown if inline, or if remote images are enabled |
+//! | any other part | its type, and its JSON in a fence |
 //!
-//! No content can leave its place or run anything, in CommonMark readers and in Python-Markdown: tags are shown as text, links of other
-//! schemes than http, https and mailto are not links, and a text with an open fence, or with a heading that looks like one of those
-//! here, is put into a fence itself.
+//! No content can break out of its position or run scripts, in CommonMark and Python-Markdown renderers: tags are
+//! escaped, links of schemes other than http, https and mailto are disabled, and a text with an open fence, or with a
+//! heading that resembles one of the page, is put into a fence.
 
 mod fence;
 mod page;
@@ -41,7 +41,7 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// Writes one session's view with images that a page loads from the web when somebody opens it.
+/// Writes one session's view, with images that a page loads from the web when it is opened.
 pub(super) fn write_with_images(
     session: &Session,
     view: &View,

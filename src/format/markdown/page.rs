@@ -1,4 +1,4 @@
-//! A session as a page.
+//! Writes a session as a page.
 
 use super::prose::{self, Images};
 use super::{fence, target};
@@ -13,7 +13,7 @@ use crate::model::speaker::{self, Tools};
 use crate::model::view::{Item, View};
 use std::fmt::Write as _;
 
-/// Lines of a result that are shown; a longer one is folded.
+/// Maximum lines of a result that is not collapsed.
 const SHOWN: usize = 30;
 
 /// The page of a session's view.
@@ -129,7 +129,7 @@ fn message((said, body): (&Message<'_>, &[u8]), tools: &Tools, images: Images, p
         });
     }
     page.push_str(&blocks.join("\n"));
-    // No heading without an empty line ahead of it.
+    // A heading must follow an empty line.
     page.truncate(page.trim_end_matches('\n').len());
     page.push('\n');
 }
@@ -146,7 +146,7 @@ fn result(text: &str) -> String {
     }
 }
 
-/// A part that is no text.
+/// A part that is not text.
 fn other(kind: &str, raw: &[u8], images: Images) -> String {
     let Some(media) = Media::of(raw) else {
         let raw = String::from_utf8_lossy(raw);
@@ -166,7 +166,7 @@ fn other(kind: &str, raw: &[u8], images: Images) -> String {
         {
             format!("![{}](<{}>)\n", prose::line(named), address(&url))
         }
-        // Else a remote image is a link: shown, it would tell its server who reads the page.
+        // Link to a remote image instead of showing it, which would tell its server who reads the page.
         (_, Some(url)) if target::is_safe(&url) || url.starts_with("data:image/") => {
             format!("[{}](<{}>)\n", prose::line(named), address(&url))
         }
@@ -175,7 +175,7 @@ fn other(kind: &str, raw: &[u8], images: Images) -> String {
     }
 }
 
-/// An address that stays between its brackets.
+/// An address that cannot close its brackets.
 fn address(url: &str) -> String {
     let mut out = String::with_capacity(url.len());
     for c in url.chars() {

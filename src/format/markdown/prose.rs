@@ -1,20 +1,20 @@
-//! What was said, as a part of the page: Markdown as it is, as far as it stays in its place.
+//! Embeds the text of messages in a page: Markdown is kept as far as it cannot break out of its position.
 
 use super::{fence, target};
 
-/// What headings of a page begin with: a text that has such a heading could be taken for another speaker's.
+/// Words that start the headings of a page. A text with such a heading could be mistaken for another message.
 const SPEAKERS: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "summary"];
 
 /// Which images of a text a page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Images {
-    /// Those whose bytes are in it; others are links.
+    /// Inline ones; others become links.
     Embedded,
-    /// Those on the web too: whoever opens the page asks their servers for them.
+    /// Also remote ones, which are requested from their servers when the page is opened.
     Remote,
 }
 
-/// A text that can stand on a page.
+/// Embeds a text in a page.
 pub fn of(text: &str, images: Images) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let text = text.trim_end_matches('\n');
@@ -24,7 +24,8 @@ pub fn of(text: &str, images: Images) -> String {
     }
 }
 
-/// A text inside a fold, which Python-Markdown takes for HTML: there a span of code does not keep a tag from being one.
+/// Embeds a text in a collapsible element, whose content Python-Markdown treats as HTML, so that code spans do not
+/// escape tags.
 pub fn in_fold(text: &str, images: Images) -> String {
     match has_tag(text) && text.contains('`') {
         true => fence::block(text.trim_end_matches(['\n', '\r']), "text"),
@@ -32,13 +33,13 @@ pub fn in_fold(text: &str, images: Images) -> String {
     }
 }
 
-/// A text in a line, without meaning as Markdown.
+/// Escapes all Markdown in a single line of text.
 pub fn line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.trim().chars() {
         match c {
             c if c.is_control() => out.push(' '),
-            // Python-Markdown knows no escape of these two.
+            // Python-Markdown cannot escape these two with a backslash.
             '<' => out.push_str("&lt;"),
             '&' => out.push_str("&amp;"),
             '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '>' | '#' | '|' | '~' | '!' => {
@@ -56,16 +57,16 @@ struct Open {
     mark: char,
     length: usize,
     indent: usize,
-    /// Whether Python-Markdown takes it for a fence too: at the margin, with one word behind it.
+    /// Whether Python-Markdown also treats it as a fence: not indented, and followed by at most one word.
     common: bool,
 }
 
-/// The text with its tags shown; none of one that would not stay in its place.
+/// The text with tags escaped; `None` if it could break out of its position.
 fn tame(text: &str, images: Images) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut open: Option<Open> = None;
     let mut before = "";
-    // A run of backticks that nothing on its line ends may end on another: then none says what is code.
+    // An unclosed run of backticks may be closed on another line; then code cannot be determined line by line.
     let spans = text.split('\n').all(|line| is_border(line) || is_paired(line));
     let mut lines = text.split('\n').peekable();
     while let Some(line) = lines.next() {
@@ -78,9 +79,9 @@ fn tame(text: &str, images: Images) -> Option<String> {
         let length = mark.map_or(0, |mark| rest.chars().take_while(|c| *c == mark).count());
         if let Some(fence) = &open {
             let ends = mark == Some(fence.mark) && length >= fence.length && rest[length..].trim().is_empty();
-            // What hangs on a list ends with it, and a fence in it does too.
+            // A fence in a list item ends with the item.
             let leaves = !rest.trim().is_empty() && indent < fence.indent;
-            // Elsewhere Python-Markdown takes its lines for text, in which a tag is one.
+            // Python-Markdown treats other fences as text, in which tags are active.
             let shows = !fence.common && has_tag(line);
             let unequal = ends && fence.common && (length != fence.length || indent > 0);
             if leaves || shows || unequal || (ends && indent > 3 && fence.indent <= 3) {
@@ -113,7 +114,7 @@ fn tame(text: &str, images: Images) -> Option<String> {
         if begins_metadata(line, next) {
             return None;
         }
-        // Behind the marks of quotations and lists: where a fence there ends is not seen here.
+        // After markers of quotations and lists, the end of a fence is not detected here.
         let inner = rest.trim_start_matches(|c: char| "> \t-+*.):".contains(c) || c.is_ascii_digit());
         if inner.len() < rest.len() && (inner.starts_with("```") || inner.starts_with("~~~")) {
             return None;
@@ -127,18 +128,19 @@ fn tame(text: &str, images: Images) -> Option<String> {
     open.is_none().then_some(out)
 }
 
-/// Whether a line and the next one begin what some readers take for metadata, up to the next such line: speakers with it.
+/// Whether a line and the next start a block that some renderers treat as metadata up to the next such line, including
+/// headings of messages.
 fn begins_metadata(line: &str, next: &str) -> bool {
     matches!(line.trim_end(), "---" | "+++") && !next.trim().is_empty()
 }
 
-/// Whether a line is a heading that looks like one of a page.
+/// Whether a line is a heading that resembles one of the page.
 fn is_heading(line: &str) -> bool {
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     (1..=2).contains(&level) && line[level..].starts_with([' ', '\t']) && speaks(&line[level..])
 }
 
-/// Whether a line makes a heading of the one before it, in a quotation or a list too.
+/// Whether a line turns the previous one into a heading, also in a quotation or list.
 fn is_underline(line: &str) -> bool {
     let line = line.trim_end_matches([' ', '\t']);
     let bare = line.trim_end_matches(['=', '-']);
@@ -148,7 +150,7 @@ fn is_underline(line: &str) -> bool {
             .all(|c| "> \t-+*.):".contains(c) || c.is_ascii_digit())
 }
 
-/// Whether it begins with the name of a speaker.
+/// Whether a text starts with a word that starts headings of a page.
 fn speaks(text: &str) -> bool {
     let bare: String = text
         .chars()
@@ -158,18 +160,18 @@ fn speaks(text: &str) -> bool {
     SPEAKERS.contains(&first.as_str())
 }
 
-/// Whether a line has what could be a tag.
+/// Whether a line may contain a tag.
 fn has_tag(line: &str) -> bool {
     memchr::memchr_iter(b'<', line.as_bytes()).any(|at| begins_tag(line.as_bytes(), at))
 }
 
-/// Whether what could be a tag begins there.
+/// Whether a tag may start at this offset.
 fn begins_tag(bytes: &[u8], at: usize) -> bool {
     let next = bytes.get(at + 1);
     next.is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'/' | b'!' | b'?'))
 }
 
-/// One piece of a line: an escape, a span of code, or anything else; its end.
+/// The end of the next token of a line (an escape, a code span, or other text), and whether it is code.
 fn piece(bytes: &[u8], at: usize) -> (usize, bool) {
     match bytes[at] {
         b'\\' if bytes.get(at + 1).is_some_and(u8::is_ascii_punctuation) => (at + 2, true),
@@ -188,14 +190,14 @@ fn piece(bytes: &[u8], at: usize) -> (usize, bool) {
     }
 }
 
-/// Whether a line can only begin or end a fence.
+/// Whether a line can only start or end a fence.
 fn is_border(line: &str) -> bool {
     let rest = line.trim_start_matches(' ');
     let bare = rest.trim_start_matches('`');
     line.len() - rest.len() <= 3 && rest.len() - bare.len() >= 3 && !bare.contains('`')
 }
 
-/// Whether every run of backticks in a line has its end in it.
+/// Whether every run of backticks in a line is closed in it.
 fn is_paired(line: &str) -> bool {
     let mut at = 0;
     while at < line.len() {
@@ -208,15 +210,15 @@ fn is_paired(line: &str) -> bool {
     true
 }
 
-/// Adds a line in which no tag is a tag, no link has an unsafe address, no image loads anything that is not asked for, and no attribute list (of
-/// Python-Markdown) sets an attribute. With `spans`, text between backticks is code.
+/// Appends a line with tags, unsafe links, unwanted images and attribute lists (of Python-Markdown) escaped. With
+/// `spans`, text between backticks is code.
 fn escape_line(line: &str, next: &str, (spans, images): (bool, Images), out: &mut String) {
     let bytes = line.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
         let rest = &line[at..];
         let replaced = match bytes[at] {
-            // As an entity: Python-Markdown knows no escape of it.
+            // As an entity, because Python-Markdown cannot escape it.
             b'<' if begins_tag(bytes, at) => Some(("&lt;", 1)),
             b'\\' if rest.starts_with("\\<") && begins_tag(bytes, at + 1) => Some(("&lt;", 2)),
             b'!' if rest.starts_with("![") && !is_shown(rest, images) => Some(("\\!", 1)),
@@ -239,7 +241,7 @@ fn escape_line(line: &str, next: &str, (spans, images): (bool, Images), out: &mu
     }
 }
 
-/// Whether the address behind `](` or `]:` is safe; it may be on the next line.
+/// Whether the address after `](` or `]:` is safe; it may be on the next line.
 fn has_safe_target(rest: &str, next: &str) -> bool {
     let address = target::at_start(&rest[2..]);
     target::is_safe(if address.is_empty() {
@@ -249,23 +251,23 @@ fn has_safe_target(rest: &str, next: &str) -> bool {
     })
 }
 
-/// Whether a page shows the image that begins there.
+/// Whether a page shows the image that starts here.
 fn is_shown(rest: &str, images: Images) -> bool {
     match rest.find("](").map(|at| target::at_start(&rest[at + 2..])) {
         Some(address) => {
             target::is_embedded_image(address) || images == Images::Remote && target::is_remote(address)
         }
-        // Its address is in a definition, and the unsafe ones are none.
+        // Its address is in a definition, and unsafe definitions are escaped.
         None => images == Images::Remote,
     }
 }
 
-/// Whether it could be an attribute list, which Python-Markdown turns into attributes such as `onclick`.
+/// Whether this may be an attribute list, which Python-Markdown converts to attributes such as `onclick`.
 fn has_attributes(rest: &str) -> bool {
     rest.find('}').is_some_and(|end| rest[..end].contains('='))
 }
 
-/// Where a run of so many backticks ends.
+/// The end of a closing run of this many backticks.
 fn closing(bytes: &[u8], length: usize) -> Option<usize> {
     let mut at = 0;
     while at < bytes.len() {

@@ -1,10 +1,10 @@
-//! Addresses of links and images: which of them a page may hold.
+//! Decides which addresses of links and images a page may have.
 
-/// Schemes that run nothing when somebody follows a link.
+/// Schemes that never run scripts.
 const SAFE: [&str; 3] = ["http", "https", "mailto"];
 
-/// Whether a link may have this address: of a safe scheme, or relative. Entities and escapes can hide a scheme, so an address that has one
-/// where a scheme could be is not safe.
+/// Whether a link may have this address: a safe scheme, or relative. Entities and escapes can hide a scheme, so they
+/// are unsafe in the position of one.
 pub fn is_safe(address: &str) -> bool {
     let start = address.split(['/', '?', '#']).next().unwrap_or_default();
     match start.split_once(':') {
@@ -13,7 +13,7 @@ pub fn is_safe(address: &str) -> bool {
     }
 }
 
-/// Whether an address is an image that comes with the page and is not a document of its own.
+/// Whether an address is an inline image that cannot contain scripts.
 pub fn is_embedded_image(address: &str) -> bool {
     let kinds = ["png", "jpeg", "jpg", "gif", "webp"];
     let Some(rest) = address.strip_prefix("data:image/") else {
@@ -25,7 +25,7 @@ pub fn is_embedded_image(address: &str) -> bool {
     })
 }
 
-/// Whether an address is on the web.
+/// Whether an address is remote.
 pub fn is_remote(address: &str) -> bool {
     let scheme = address.split_once("://").map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| {
@@ -35,7 +35,7 @@ pub fn is_remote(address: &str) -> bool {
     })
 }
 
-/// The address at the beginning of what follows `](` or `]:`.
+/// The address at the start of the text after `](` or `]:`.
 pub fn at_start(text: &str) -> &str {
     let text = text.trim_start_matches(|c: char| c == '>' || c.is_whitespace());
     let end = text.find(|c: char| c.is_whitespace() || c == ')');

@@ -1,10 +1,10 @@
-//! Messages of the OpenAI Chat Completions interface, which the record stream is modelled on: members go over
-//! unchanged, so that unknown ones stay where they are. Read: an array of messages; an object with `messages`
-//! (a request) or `choices` (a response); an array, or lines, of such objects: many sessions.
+//! The OpenAI Chat Completions API, on which the native format is modeled: messages are unchanged, and unknown ones are
+//! preserved in place. Reads an array of messages, an object with `messages` (a request) or `choices` (a response), and
+//! an array or lines of such objects, which are several sessions.
 //!
-//! What the record stream spells otherwise is noted in `metadata.openai-chat`, so that it can be written back:
-//! `reasoning` names the member that the reasoning came from, `function` marks the legacy form of calls, `own` names
-//! the members that the message had of itself although the record stream uses them for books.
+//! Differences from the native format are annotated in `metadata.openai-chat`, so that they can be written back:
+//! `reasoning` names the member with the reasoning, `function` marks legacy calls, `own` lists the message's own
+//! members whose names the native format uses for other data.
 
 mod write;
 
@@ -60,7 +60,7 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// Members of a message of OpenAI's chats that may say something in place of its content.
+/// Members of a message that may replace its content.
 const SAYING: [&str; 7] = [
     "tool_calls",
     "tool_call_id",
@@ -71,7 +71,7 @@ const SAYING: [&str; 7] = [
     "audio",
 ];
 
-/// The interface.
+/// The API.
 pub(super) struct Chat;
 
 const SHAPE: Shape = Shape {
@@ -134,10 +134,10 @@ impl Decoder for Functions {
     }
 }
 
-/// Members of reasoning in the wild, and whether they hold text.
+/// Member names for reasoning, as used by providers.
 const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
 
-/// Members that the record stream adds, and a message from elsewhere may have of itself.
+/// Members of the native format that a message of another program may have with another meaning.
 pub(super) const BOOKS: [&str; 7] = [
     "id",
     "timestamp",
@@ -148,7 +148,7 @@ pub(super) const BOOKS: [&str; 7] = [
     "metadata",
 ];
 
-/// Notes which of those members the message has.
+/// Records which of those members the message has.
 fn own_members(line: Vec<u8>) -> Vec<u8> {
     let own: Vec<String> = BOOKS
         .iter()
@@ -163,13 +163,13 @@ fn own_members(line: Vec<u8>) -> Vec<u8> {
     json::with_members(&line, &[("metadata", Some(&metadata))]).unwrap_or(line)
 }
 
-/// Reasoning in a provider's own member becomes reasoning parts; the member's name is noted.
+/// Converts reasoning in a provider's own member to reasoning parts, and records the member's name.
 pub(super) fn native_reasoning(line: Vec<u8>) -> Vec<u8> {
     for name in REASONING {
         let Some(value) = json::member(&line, name) else {
             continue;
         };
-        // A message with two kinds of it keeps both as they are.
+        // A message with two reasoning members keeps both unchanged.
         if name != "reasoning" && json::member(&line, "reasoning").is_some() {
             continue;
         }
@@ -196,7 +196,7 @@ pub(super) fn native_reasoning(line: Vec<u8>) -> Vec<u8> {
     line
 }
 
-/// The line's metadata with a note of this format added.
+/// The line's metadata with an annotation of this format added.
 fn noted(line: &[u8], name: &str, value: &str) -> Vec<u8> {
     let metadata = json::member(line, "metadata")
         .filter(|raw| raw.starts_with(b"{"))
@@ -208,7 +208,7 @@ fn noted(line: &[u8], name: &str, value: &str) -> Vec<u8> {
     json::with_members(metadata, &[("openai-chat", Some(&own))]).unwrap_or_default()
 }
 
-/// The native message that an element of a history reads as.
+/// The native messages of an element.
 pub(super) fn records(functions: &mut Functions, element: &[u8]) -> Vec<Vec<u8>> {
     let line = functions.read(json::compact(element).0);
     let is_message = Record::parse(&line, Place { line: 1, offset: 1 })
@@ -217,7 +217,7 @@ pub(super) fn records(functions: &mut Functions, element: &[u8]) -> Vec<Vec<u8>>
     is_message.then_some(line).into_iter().collect()
 }
 
-/// Gives the calls of the legacy form ids, and their results the same.
+/// Generates ids for legacy calls and their results.
 #[derive(Debug, Default)]
 pub(super) struct Functions {
     made: u64,
@@ -225,7 +225,7 @@ pub(super) struct Functions {
 }
 
 impl Functions {
-    /// A message as a native one.
+    /// Converts a message to a native one.
     fn read(&mut self, line: Vec<u8>) -> Vec<u8> {
         self.modern(native_reasoning(own_members(line)))
     }

@@ -1,5 +1,5 @@
-//! Writes the view as an array of messages. What this program added to a message goes; results stand right
-//! behind the message that owns their calls, as the interface demands.
+//! Writes a view as an array of messages, without members that this program added. Results directly follow the message
+//! with their calls, as the API requires.
 
 use super::BOOKS;
 use crate::format::Purpose;
@@ -13,10 +13,10 @@ use crate::model::record::{Kind, Record};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
-/// Parts that the interface takes.
+/// Types of parts that the API accepts.
 const PARTS: [&str; 5] = ["text", "image_url", "input_audio", "file", "refusal"];
 
-/// Kinds of parts that only other interfaces have; those of Gemini have no kind.
+/// Types of parts that only other APIs have; parts of Gemini have no type.
 const FOREIGN: [&str; 10] = [
     "",
     "document",
@@ -30,7 +30,7 @@ const FOREIGN: [&str; 10] = [
     "mcp_approval_request",
 ];
 
-/// The view as messages of the interface; one that was read from its own form keeps its order.
+/// The view as messages of the API; a history read from this API keeps its order.
 pub fn request(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Request {
     let kept = request::came_from(Api::OpenaiChat, session);
     let order = request::order(session, view, kept, report);
@@ -115,8 +115,8 @@ pub fn message(item: &Item, session: &Session, purpose: Purpose, report: &mut Re
     json::with_members(body, &borrowed).unwrap_or_else(|_| body.to_vec())
 }
 
-/// The content with the attachments of other interfaces in this one's spelling, and without their other parts. Parts of
-/// kinds that are not known may be this interface's newest: they stay, and are told.
+/// The content with attachments converted to this API's form, and without other parts of other APIs. Parts of unknown
+/// type may be new in this API: they are kept and reported.
 fn content(read: &crate::model::message::Message<'_>, report: &mut Report) -> Option<Vec<u8>> {
     let mut parts = Vec::new();
     for raw in json::elements(read.content?, Dialect::Strict)? {
@@ -145,7 +145,7 @@ fn content(read: &crate::model::message::Message<'_>, report: &mut Report) -> Op
     })
 }
 
-/// Puts reasoning back where it came from; reasoning from elsewhere has no place here.
+/// Restores reasoning to its original member; the API cannot represent other reasoning.
 fn reasoning(
     raw: &[u8],
     note: Option<&[u8]>,
@@ -177,7 +177,7 @@ fn reasoning(
     }
 }
 
-/// Puts a call or result back into the form with `function_call`.
+/// Restores a legacy call or result with `function_call`.
 fn legacy(read: &crate::model::message::Message<'_>, changes: &mut Vec<(&str, Option<Vec<u8>>)>) {
     if read.role() == Role::Tool {
         changes.push(("role", Some(b"\"function\"".to_vec())));

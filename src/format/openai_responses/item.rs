@@ -1,4 +1,4 @@
-//! Items as native messages.
+//! Converts items to native messages.
 
 use super::part;
 use crate::format::content::fault as unknown_content;
@@ -9,16 +9,16 @@ use crate::model::key;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// What an item is to a message.
+/// The role of an item in a message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
-    /// What the model thought.
+    /// Reasoning.
     Reasoning,
-    /// What it said, or had done at the provider.
+    /// Text, or a call that the provider executes.
     Said,
-    /// What it called.
+    /// A call.
     Call,
-    /// Not the model's, or a message of its own.
+    /// Not from the model, or a separate message.
     Other,
 }
 
@@ -44,7 +44,7 @@ fn has_id(item: &[u8]) -> bool {
     json::member(item, "call_id").is_some_and(|id| id.starts_with(b"\""))
 }
 
-/// Whether an item is a client's call, or the output of one, whose `call_id` is null.
+/// Whether an item is a client's call, or its output, with a null `call_id`.
 pub(in crate::format) fn is_unnamed(item: &[u8]) -> bool {
     const CLIENT: [&str; 3] = ["function_call", "custom_tool_call", "local_shell_call"];
     let kind = kind(item);
@@ -63,7 +63,7 @@ fn stage(item: &[u8]) -> Stage {
     }
 }
 
-/// How many of the first items are one message: reasoning, one thing said, calls.
+/// The number of leading items that form one message: reasoning, one text, calls.
 pub fn group(items: &[&[u8]]) -> usize {
     let mut reached = Stage::Reasoning;
     for (nth, item) in items.iter().enumerate() {
@@ -80,7 +80,7 @@ pub fn group(items: &[&[u8]]) -> usize {
     items.len()
 }
 
-/// The instructions beside the items.
+/// The instructions next to the items.
 pub fn instructions(raw: &[u8]) -> Draft {
     let mut draft = Draft::new("system");
     match raw.first() {
@@ -91,19 +91,19 @@ pub fn instructions(raw: &[u8]) -> Draft {
     draft
 }
 
-/// What is known of the calls before.
+/// Information about earlier calls.
 #[derive(Debug, Default)]
 pub struct Tools {
-    /// Ids under which tools were called that are no functions.
+    /// Ids of calls of custom tools.
     custom: HashSet<String>,
-    /// Ids of calls with `call_id` null that no output has answered.
+    /// Ids of unanswered calls with a null `call_id`.
     unnamed: VecDeque<String>,
-    /// How often a call with `call_id` null came, by its id.
+    /// Number of calls with a null `call_id`, by generated id.
     times: HashMap<String, u64>,
 }
 
 impl Tools {
-    /// The id of a call without one: made of its bytes and, where it repeats, of how often it came.
+    /// Generates the id of a call without one from its bytes and, if repeated, its number.
     fn name(&mut self, item: &[u8]) -> String {
         let id = format!("call_{}", &key::sha256(item)[..16]);
         let times = self.times.entry(id.clone()).or_default();
@@ -116,14 +116,14 @@ impl Tools {
         id
     }
 
-    /// The id of the call that an output without one answers: the first that waits.
+    /// The id of the call that an output without one answers: the oldest open one.
     fn answered(&mut self, item: &[u8]) -> String {
         let waiting = self.unnamed.pop_front();
         waiting.unwrap_or_else(|| format!("call_{}", &key::sha256(item)[..16]))
     }
 }
 
-/// The native message that the items of a group are; none of what is no item.
+/// The native messages of a group of items; empty if they are not items.
 pub fn read(items: &[&[u8]], tools: &mut Tools) -> Vec<Draft> {
     let first = items.first().copied().unwrap_or_default();
     if !first.starts_with(b"{") || !(is_message(first) || json::member(first, "type").is_some()) {
@@ -149,7 +149,7 @@ pub fn read(items: &[&[u8]], tools: &mut Tools) -> Vec<Draft> {
     vec![draft]
 }
 
-/// What is wrong with an item that is of no known kind, or a message whose content is not.
+/// The fault of an item of unknown type, or of a message with unknown content.
 pub fn fault(item: &[u8]) -> Option<String> {
     let kind = kind(item);
     match kind.as_ref() {
@@ -170,7 +170,7 @@ fn content(draft: &mut Draft, item: &[u8]) {
     match json::member(item, "content") {
         Some(raw) if raw.starts_with(b"\"") || raw == b"null" => draft.raw("content", raw),
         Some(raw) if raw.starts_with(b"[") => draft.raw("content", part::read_content(raw)),
-        // The record stream has no such content.
+        // The native format has no such content.
         Some(raw) => draft.raw("content", array([raw])),
         None => draft,
     };
@@ -192,7 +192,7 @@ fn parts(item: &[u8]) -> Vec<Vec<u8>> {
 fn assistant(items: &[&[u8]], tools: &mut Tools) -> Draft {
     let mut draft = Draft::new("assistant");
     let (mut reasoning, mut calls, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-    // What the model said, and what it had done at the provider.
+    // Texts of the model, and calls that the provider executes.
     let mut said: Vec<&[u8]> = Vec::new();
     for item in items {
         match stage(item) {
@@ -221,7 +221,7 @@ fn assistant(items: &[&[u8]], tools: &mut Tools) -> Draft {
             draft.raw("content", array([item]));
             draft.note("whole", Some(b"true".to_vec()));
         }
-        // One message to whoever reads it; written it is again what it was as long as it is kept whole.
+        // Several items become one message, which can only be written back if the items are preserved.
         several => {
             draft.raw("content", array(several.iter().flat_map(|item| parts(item))));
         }
@@ -237,7 +237,7 @@ fn assistant(items: &[&[u8]], tools: &mut Tools) -> Draft {
     draft
 }
 
-/// A call, and what it has beside id, name and arguments.
+/// A call, and the annotation for its other members.
 fn call(item: &[u8], unnamed: Option<&[u8]>) -> (Vec<u8>, Vec<u8>) {
     let own = |name| json::member(item, name).unwrap_or(b"null");
     let id = unnamed.unwrap_or(own("call_id"));
@@ -263,7 +263,7 @@ fn call(item: &[u8], unnamed: Option<&[u8]>) -> (Vec<u8>, Vec<u8>) {
             (call.finish(), draft::noted(rest))
         }
         kind => {
-            // A tool that the provider has named: what it is given is all that is told of it.
+            // For a tool of the provider, all other members are the arguments.
             let beside = ["type", "call_id", "id", "status"];
             let arguments = rest_object(item, &beside).unwrap_or_else(|| b"{}".to_vec());
             let mut note = ObjectBuilder::default();
@@ -294,7 +294,7 @@ fn output(item: &[u8], tools: &mut Tools) -> Draft {
         None | Some(b"null") => draft.raw("content", "null"),
         Some(other) => draft.raw("content", array([other])),
     };
-    // What answers a function needs no note; and what answers another tool might be taken for its answer.
+    // A function's output needs no annotation; that of another tool could be mistaken for one.
     let id = json::member(item, "call_id")
         .and_then(json::text)
         .unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Items of the OpenAI Responses interface: an array, a request with `instructions` and `input`, a response. Reasoning,
-//! a text and calls that follow one another are one message here, and items again when they are written.
+//! The OpenAI Responses API: an array of items, a request with `instructions` and `input`, or a response. Consecutive
+//! reasoning, a text and calls form one native message, and become items again when written.
 
 mod item;
 mod part;
@@ -54,7 +54,7 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// The interface.
+/// The API.
 pub(super) struct Responses;
 
 const SHAPE: Shape = Shape {

@@ -1,14 +1,14 @@
-//! Parts of content, and the parts of the record stream that they are.
+//! Converts between content parts and native parts.
 
 use crate::format::report::Loss;
 use crate::format::request::media::Media;
 use crate::format::request::piece::{Writing, array, rest};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 
-/// Members that a part of text may have.
+/// Members that a text part may have.
 const TEXT: [&str; 2] = ["annotations", "logprobs"];
 
-/// The content of an item: texts and media in the spelling of the record stream where nothing is lost by it.
+/// Converts the content of an item: texts and media become native, if the conversion is lossless.
 pub fn read_content(content: &[u8]) -> Vec<u8> {
     match json::elements(content, Dialect::Strict) {
         Some(parts) => array(parts.into_iter().map(read)),
@@ -36,7 +36,7 @@ fn read(part: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The part of an item that a part of content becomes, for the model's side or the other; what cannot be one is told.
+/// Converts a native part to one of an item, for a `model` or user message; otherwise reports a loss.
 pub fn write(raw: &[u8], model: bool, writing: &mut Writing<'_>) -> Option<Vec<u8>> {
     let text_kind = if model { "output_text" } else { "input_text" };
     if raw.starts_with(b"\"") {
@@ -66,7 +66,7 @@ pub fn write(raw: &[u8], model: bool, writing: &mut Writing<'_>) -> Option<Vec<u
         Some("input_image" | "input_file" | "output_text" | "input_text") => Some(raw.to_vec()),
         _ => {
             let media = Media::of(raw);
-            // What the model says holds no attachments here.
+            // Model messages have no attachments.
             let made = media.as_ref().filter(|_| !model).and_then(Media::responses);
             if made.is_none() {
                 if writing.own && media.is_none() {

@@ -1,8 +1,8 @@
-//! What items of OpenAI's Responses, and requests and responses with such, look like.
+//! The signature of items, requests and responses of the OpenAI Responses API.
 
 use crate::format::detect::{Shape, Signature};
 
-/// What they look like. Plain messages look like anyone's.
+/// The signature. Plain messages match several formats.
 pub(in crate::format) const SIGNATURE: Signature = Signature {
     name: super::FORM.name,
     what: "OpenAI Responses items",
@@ -16,7 +16,7 @@ pub(in crate::format) const SIGNATURE: Signature = Signature {
     ..Signature::BLANK
 };
 
-/// Members of a request beside its input, that tell it from an embedding's or from speech.
+/// Members of a request other than its input that distinguish it from embedding and speech requests.
 const REQUEST: [&str; 9] = [
     "instructions",
     "previous_response_id",
@@ -29,12 +29,12 @@ const REQUEST: [&str; 9] = [
     "metadata",
 ];
 
-/// Whether it is a request: with a model, or with nothing that is no part of one.
+/// Whether it is a request: it has a model, or only known members.
 fn is_request(shape: &Shape<'_>) -> bool {
     let own = |name: &str| name == "input" || REQUEST.contains(&name);
     let model = shape.has("model");
     match shape.get("input").and_then(|input| input.first()) {
-        // Text alone may be the input of anything.
+        // A string may be the input of any API.
         Some(b'"') => model && shape.any(&REQUEST),
         Some(b'[') if model || shape.names().all(own) => shape
             .list("input")
@@ -44,7 +44,7 @@ fn is_request(shape: &Shape<'_>) -> bool {
     }
 }
 
-/// Items beside messages.
+/// Whether this is an item other than a message.
 fn is_item(kind: &str, item: &Shape<'_>) -> bool {
     match kind {
         "reasoning" => item.any(&["summary", "encrypted_content", "content"]),

@@ -1,4 +1,4 @@
-//! The view as items of the interface.
+//! Encodes a view as items of the API.
 
 use super::part;
 use crate::format::report::Loss;
@@ -10,10 +10,10 @@ use crate::model::summary;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The type of the item that a call is, by item of the view and call.
+/// Item types of calls, by view item and call.
 type Kinds<'a> = HashMap<(usize, usize), Cow<'a, str>>;
 
-/// The pieces as the elements of a request.
+/// Encodes the pieces as elements of a request.
 pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
     let kinds = kinds(pieces);
     let mut request = Request::default();
@@ -57,7 +57,7 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
             }
             role => {
                 if role == Role::Other {
-                    // No such role: it is said by the user.
+                    // The API has no such role, so the message becomes a user message.
                     writing.report.lose(Loss::Part, 1);
                 }
                 let role = if role == Role::Other { Role::User } else { role };
@@ -81,7 +81,7 @@ fn is_instructions(said: &Said<'_>) -> bool {
     said.metadata("from") == Some(b"\"instructions\"") && said.string().is_some()
 }
 
-/// The types of all calls' items.
+/// The item types of all calls.
 fn kinds<'a>(pieces: &[Piece<'a>]) -> Kinds<'a> {
     let mut kinds = HashMap::new();
     for piece in pieces {
@@ -109,7 +109,7 @@ fn kind_of<'a>(call: &'a [u8], note: Option<&'a [u8]>) -> Cow<'a, str> {
     }))
 }
 
-/// A message as an item; none of one that says nothing.
+/// Encodes a message as an item; `None` if it is empty.
 fn message(said: &Said<'_>, role: &str, bare: bool, writing: &mut Writing<'_>) -> Option<Vec<u8>> {
     let content = match said.string() {
         Some(text) => text.to_vec(),
@@ -132,7 +132,7 @@ fn message(said: &Said<'_>, role: &str, bare: bool, writing: &mut Writing<'_>) -
     Some(item.finish())
 }
 
-/// Adds what was noted; `bare` leaves out the id, which is of no use without the reasoning that it belongs to.
+/// Adds annotated members; `bare` omits the id, which is only valid with its reasoning.
 fn beside(item: &mut ObjectBuilder, note: Option<&[u8]>, bare: bool) {
     for (name, value) in note.into_iter().flat_map(|note| rest(note, &[])) {
         if !(bare && name == "id") {
@@ -155,7 +155,7 @@ fn assistant(said: &Said<'_>, writing: &mut Writing<'_>) -> Vec<Vec<u8>> {
         items.extend(said.parts().into_iter().map(<[u8]>::to_vec));
     } else {
         let calls = !said.calls().is_empty();
-        // Beside calls an empty text says nothing.
+        // An empty text next to calls is redundant.
         if !(calls && said.string() == Some(b"\"\"") && said.noted("item").is_none()) {
             items.extend(message(said, "assistant", bare, writing));
         }
@@ -178,7 +178,7 @@ fn call(raw: &[u8], note: Option<&[u8]>, bare: bool) -> Vec<u8> {
         .unwrap_or(b"{}");
     let name = json::member(function, "name").unwrap_or(b"\"\"");
     let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
-    // A string it is in any case.
+    // Arguments must be a string.
     let text = match arguments {
         Some(text) if text.starts_with(b"\"") => text.to_vec(),
         Some(other) => quoted(&String::from_utf8_lossy(other)),

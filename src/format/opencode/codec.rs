@@ -1,4 +1,4 @@
-//! opencode's sessions, as the kit reads them.
+//! Implements the kit's codec for opencode sessions.
 
 use super::compaction::{self, Part};
 use super::element::{Element, rfc3339};
@@ -11,7 +11,7 @@ use crate::format::request::piece::{Said, quoted};
 use crate::format::workspace::{Member, Workspace};
 use crate::model::json;
 
-/// opencode's sessions.
+/// The codec.
 pub struct Opencode;
 
 impl Codec for Opencode {

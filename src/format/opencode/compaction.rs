@@ -1,22 +1,22 @@
-//! Which messages of a document are questions for a compaction and answers to them, and where what is kept begins.
+//! Finds the compaction requests and answers of a document, and what each compaction keeps.
 
 use super::element::{Element, kind};
 use crate::model::json;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// What a message is.
+/// The role of a message in compactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Something said.
+    /// A normal message.
     Said,
-    /// A question for a compaction, or an answer to it that does not count.
+    /// A compaction request, or an answer that is not effective.
     Beside,
-    /// The answer that counts: what stands from this element on is kept.
+    /// An effective answer, which keeps the messages from this element on.
     Summary(usize),
 }
 
-/// What each of the messages is; an element that is no message is beside them.
+/// The role of each message; an element that is not a message is [`Part::Beside`].
 pub fn parts(elements: &[Option<Element<'_>>]) -> Vec<Part> {
     let mut by_id: HashMap<Cow<'_, str>, usize> = HashMap::new();
     for (nth, element) in elements.iter().enumerate() {
@@ -55,7 +55,7 @@ pub fn parts(elements: &[Option<Element<'_>>]) -> Vec<Part> {
         parts[nth] = Part::Summary(kept.unwrap_or(question));
         last = Some(kept.unwrap_or(question));
     }
-    // Only the last one counts: none before it covers what that one keeps.
+    // Only the last compaction is effective: earlier ones do not cover what it keeps.
     for part in &mut parts {
         if let (Part::Summary(kept), Some(last)) = (part, last) {
             *kept = (*kept).min(last);
@@ -64,7 +64,7 @@ pub fn parts(elements: &[Option<Element<'_>>]) -> Vec<Part> {
     parts
 }
 
-/// The message that a question for a compaction names as the first that is kept.
+/// The first message to keep, as named by a compaction request.
 fn tail<'a>(question: &Element<'a>) -> Option<Cow<'a, str>> {
     let mut asked = question.parts.iter().filter(|part| kind(part) == "compaction");
     asked

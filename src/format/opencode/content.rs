@@ -1,11 +1,11 @@
-//! Texts and files of a message, as parts of the record stream and back.
+//! Converts text and file parts to native parts and back.
 
 use super::element::kind;
 use crate::format::request::draft;
 use crate::format::request::media::{Bytes, Kind, Media};
 use crate::model::json;
 
-/// The part of the record stream that a part is; none of one that says nothing.
+/// The native part; `None` if it is empty.
 pub fn read(part: &[u8]) -> Option<Vec<u8>> {
     match kind(part).as_ref() {
         "text" => {
@@ -17,7 +17,7 @@ pub fn read(part: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// A file whose bytes are here, in the words of the record stream; any other as it is.
+/// A file with inline data as a native part; any other file is unchanged.
 fn file(part: &[u8]) -> Vec<u8> {
     let text = |name| json::member(part, name).and_then(json::text);
     let media = || {
@@ -43,7 +43,7 @@ fn file(part: &[u8]) -> Vec<u8> {
     media().unwrap_or_else(|| part.to_vec())
 }
 
-/// The address and the media type of what a part of the record stream holds; none where one of them is not told.
+/// The URL and media type of a native part; `None` if either is unknown.
 pub fn address(part: &[u8]) -> Option<(String, String)> {
     match Media::of(part)?.bytes {
         Bytes::Here(mime, data) => Some((format!("data:{mime};base64,{data}"), mime.into_owned())),
@@ -52,7 +52,7 @@ pub fn address(part: &[u8]) -> Option<(String, String)> {
     }
 }
 
-/// Whether a part of the record stream is a file as opencode has it.
+/// Whether a part is already an opencode file.
 pub fn is_own_file(part: &[u8]) -> bool {
     let text = |name| json::member(part, name).is_some_and(|raw| raw.starts_with(b"\""));
     kind(part) == "file" && text("url") && text("mime")

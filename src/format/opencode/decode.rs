@@ -1,5 +1,4 @@
-//! An element as messages: the user's is one, the model's one for each of its steps, followed by the results of its
-//! calls.
+//! Converts elements to messages: a user message, or a model message per step with the results of its calls.
 
 use super::content;
 use super::element::{Element, Speaker, kind, milliseconds, rfc3339};
@@ -11,7 +10,7 @@ use crate::format::request::figures::Figures;
 use crate::format::request::piece::{array, quoted, rest};
 use crate::model::json::{self, ObjectBuilder};
 
-/// What a model receives instead of a result that was cleared. Source: opencode, session/message-v2.ts.
+/// The text that a model receives in place of a cleared result. Source: opencode, session/message-v2.ts.
 const CLEARED: &str = "[Old tool result content cleared]";
 
 fn draft(role: &str) -> Draft {
@@ -35,7 +34,7 @@ pub fn messages(element: &Element<'_>) -> Vec<Draft> {
         if let Some(time) = element.created().and_then(rfc3339) {
             first.message.raw("timestamp", quoted(&time));
         }
-        // Where no step has its usage, the message has; one that was aborted has none.
+        // If no step has usage, use that of the message; an aborted one has none.
         let tokens = json::member(element.info, "tokens").filter(|raw| raw.starts_with(b"{") && !in_parts);
         let used = tokens.filter(|raw| Figures::of(raw).is_some_and(|figures| figures != Figures::default()));
         used.map(|raw| first.message.raw("usage", raw));
@@ -84,7 +83,7 @@ fn user(element: &Element<'_>) -> Draft {
     step
 }
 
-/// The parts of each step. A step without content belongs to the one before it.
+/// The parts of each step. A step without content belongs to the previous one.
 fn steps<'a>(parts: &[&'a [u8]]) -> Vec<Vec<&'a [u8]>> {
     let says = |part: &&[u8]| matches!(kind(part).as_ref(), "text" | "reasoning" | "tool" | "file");
     let mut steps: Vec<Vec<&[u8]>> = Vec::new();
@@ -107,7 +106,7 @@ fn steps<'a>(parts: &[&'a [u8]]) -> Vec<Vec<&'a [u8]>> {
     joined
 }
 
-/// The messages of a step: the model's, and the results of its calls.
+/// The messages of a step: that of the model, and the results of its calls.
 fn assistant(element: &Element<'_>, parts: Vec<&[u8]>) -> Vec<Draft> {
     let mut step = draft("assistant");
     let (mut said, mut reasoning, mut calls, mut results) = (vec![], vec![], vec![], vec![]);
@@ -152,13 +151,13 @@ fn assistant(element: &Element<'_>, parts: Vec<&[u8]>) -> Vec<Draft> {
     std::iter::once(step).chain(results).collect()
 }
 
-/// The usage of a step, if a part has it.
+/// The usage of a step, if the part has it.
 pub fn tokens(part: &[u8]) -> Option<&[u8]> {
     let tokens = json::member(part, "tokens").filter(|raw| raw.starts_with(b"{"))?;
     (kind(part) == "step-finish").then_some(tokens)
 }
 
-/// A thought, with the signature that some provider has put on it.
+/// Reasoning, with the provider's signature.
 fn thought(part: &[u8]) -> Vec<u8> {
     let mut thought = ObjectBuilder::default();
     thought
@@ -186,7 +185,7 @@ fn thought(part: &[u8]) -> Vec<u8> {
 /// A call and its result.
 fn tool(part: &[u8]) -> (Vec<u8>, Option<Draft>) {
     let text = |name| json::member(part, name).filter(|raw| raw.starts_with(b"\""));
-    // The oldest parts have no other id than their own.
+    // Parts of older versions have no call id.
     let id = text("callID").or(text("id")).unwrap_or(b"\"\"");
     let tool = text("tool").unwrap_or(b"\"\"");
     let state = json::member(part, "state").unwrap_or(b"{}");

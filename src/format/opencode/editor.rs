@@ -1,5 +1,5 @@
-//! opencode's sessions, as the kit writes them. A cut and a summary are a compaction after the messages; any other change
-//! is made in the messages.
+//! Writes opencode sessions with the kit. A truncation or summary becomes a compaction after the messages; any other
+//! change edits the messages.
 
 use super::codec::Opencode;
 use super::element::{Element, kind, rfc3339};
@@ -18,7 +18,7 @@ use crate::model::session::Session;
 use crate::model::time::moment;
 use crate::model::view::{Item, View};
 
-/// The text of a compaction that only cuts: there is none without a text.
+/// The text of a compaction for a truncation, because a compaction requires a text.
 const CUT: &str = "[Earlier messages were cut off.]";
 
 impl Editor for Opencode {
@@ -30,7 +30,7 @@ impl Editor for Opencode {
             .unwrap_or(b"{}");
         let text = |name| json::member(info, name).and_then(json::text);
         let infos = || source.raws.iter().filter_map(|raw| json::member(raw, "info"));
-        // The messages of a list without a session name it.
+        // For a list of messages without a session, use the id in the messages.
         let named = || {
             infos()
                 .next()
@@ -90,7 +90,7 @@ impl Editor for Opencode {
         making: &mut Making,
         report: &mut Report,
     ) -> Option<Vec<u8>> {
-        // Results before any call have no place.
+        // Results before the first call cannot be represented.
         let first = messages.iter().position(|said| said.message.role() != Role::Tool);
         let (loose, messages) = messages.split_at(first.unwrap_or(messages.len()));
         report.lose(Loss::Orphan, loose.len() as u64);
@@ -172,7 +172,7 @@ impl Editor for Opencode {
     }
 }
 
-/// When a session began, in milliseconds.
+/// The start time of a session, in milliseconds.
 fn begun(session: &Session, view: &View) -> i64 {
     let header = session.header();
     let created = header.iter().find(|(name, _)| name == "created_at");
@@ -183,7 +183,7 @@ fn begun(session: &Session, view: &View) -> i64 {
     created.or_else(|| times.next()).unwrap_or(0)
 }
 
-/// The info of a new message.
+/// The `info` of a new message.
 fn new_info(messages: &[Said<'_>], purpose: Purpose, making: &mut Making, report: &mut Report) -> Vec<u8> {
     let (first, others) = (&messages[0].message, &messages[1..]);
     let time = making.time(make::said(first.timestamp));
@@ -192,7 +192,7 @@ fn new_info(messages: &[Said<'_>], purpose: Purpose, making: &mut Making, report
     if purpose == Purpose::Export {
         let ids = others.iter().filter(|said| said.message.id.is_some()).count();
         report.lose(Loss::Id, u64::from(own.is_some() && !kept) + ids as u64);
-        // The steps of an answer have the time of the first.
+        // All steps of an answer have the time of the first.
         let steps = others.iter().filter(|said| said.message.role() != Role::Tool);
         let steps = steps.filter(|said| said.message.timestamp.is_some()).count();
         let now = rfc3339(time).and_then(|text| moment(&text));
@@ -222,10 +222,10 @@ fn new_info(messages: &[Said<'_>], purpose: Purpose, making: &mut Making, report
     making.assistant(&id, time, &told)
 }
 
-/// What is added after the messages.
+/// The elements to append after the messages.
 enum Added {
     Nothing,
-    /// A compaction that keeps the elements from this one on.
+    /// A compaction with this text that keeps the elements from this one on.
     Compaction(Option<usize>, String),
 }
 
@@ -246,7 +246,7 @@ impl Plan<'_> {
         self.edits.source.elements.of.get(&item.line()?).copied()
     }
 
-    /// The compaction that makes the session have this view; none if that takes more.
+    /// The compaction that produces this view, if one suffices.
     fn compacted(&self) -> Option<Added> {
         let Edits {
             view, own, source, ..
@@ -275,7 +275,7 @@ impl Plan<'_> {
             return None;
         }
         let had_summary = own.items.iter().any(|item| source.is_summary(item));
-        // A new summary may come first; that of a session that is all new is written with the rest.
+        // A new summary may come first; in a completely new session it is written with the other messages.
         let text = match &items[..first] {
             [] => None,
             [item, ..] if first == 1 || last == 0 => item.summary(self.edits.session),
@@ -292,7 +292,7 @@ impl Plan<'_> {
         Some(Added::Compaction(kept.get(cut).copied(), text))
     }
 
-    /// All elements, then a compaction and new messages.
+    /// All elements, followed by a compaction and new messages.
     fn grown(&self, added: Added, making: &mut Making, report: &mut Report) -> Vec<Edit> {
         let source = self.edits.source;
         let mut out: Vec<Edit> = (0..source.raws.len()).map(Edit::Keep).collect();
@@ -314,8 +314,7 @@ impl Plan<'_> {
         out
     }
 
-    /// Each element as it is in the view, and new ones between them. What a compaction hides is kept as long as it is in
-    /// the view.
+    /// The elements as they are in the view, with new ones inserted. Elements that a visible compaction hides are kept.
     fn rewritten(&self, making: &mut Making, report: &mut Report) -> Vec<Edit> {
         let Edits { view, source, .. } = self.edits;
         let keeps_summary = self.edits.keeps_summary();
@@ -356,7 +355,7 @@ impl Plan<'_> {
         out
     }
 
-    /// The bytes of an edit.
+    /// The bytes after an edit.
     fn raw<'e>(&'e self, edit: &'e Edit) -> &'e [u8] {
         match edit {
             Edit::Keep(nth) => &self.edits.source.raws[*nth],
@@ -364,7 +363,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The element that comes next, if it is not removed.
+    /// The next element, if it is not removed.
     fn kept(&self, next: &Next) -> Option<Element<'_>> {
         match next {
             Next::Element(nth) | Next::Edited(nth, _) if self.edits.changes[*nth] != Change::Removed => {
@@ -374,7 +373,7 @@ impl Plan<'_> {
         }
     }
 
-    /// An element of which these items are in the view. New parts get ids.
+    /// An element reduced to these items of the view. New parts get ids.
     fn edited(&self, nth: usize, items: &[usize], making: &mut Making, report: &mut Report) -> Option<Edit> {
         let edited = self.edits.edited(nth, items, report)?;
         let (source, edited) = (self.element(nth)?, Element::of(&edited)?);
@@ -382,7 +381,7 @@ impl Plan<'_> {
         Some(Edit::Replace(nth, make::message(source.info, &parts)))
     }
 
-    /// Makes the question of the compaction that counts name the first of the messages that it keeps.
+    /// Updates the request of the effective compaction to name the first kept message.
     fn keep_tail(&self, answer: usize, shown: &[bool], out: &mut [Edit]) {
         let parent = self
             .element(answer)

@@ -1,10 +1,10 @@
-//! A message of a document: what it says of itself, and its parts.
+//! Parses a message of a document: its info and its parts.
 
 use crate::model::json::{self, Dialect};
 use crate::model::time;
 use std::borrow::Cow;
 
-/// Who speaks.
+/// The sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaker {
     /// The user.
@@ -13,19 +13,19 @@ pub enum Speaker {
     Assistant,
 }
 
-/// A message as it stands in a document.
+/// A message of a document.
 #[derive(Clone, Debug)]
 pub struct Element<'a> {
-    /// What it says of itself.
+    /// Its `info` member.
     pub info: &'a [u8],
     /// Its parts.
     pub parts: Vec<&'a [u8]>,
-    /// Who speaks.
+    /// Its sender.
     pub speaker: Speaker,
 }
 
 impl<'a> Element<'a> {
-    /// Looks at an element; none when it is no message.
+    /// Parses an element; `None` if it is not a message.
     pub fn of(raw: &'a [u8]) -> Option<Element<'a>> {
         json::members(raw, Dialect::Strict)?;
         let info = json::member(raw, "info")?;
@@ -38,24 +38,24 @@ impl<'a> Element<'a> {
         Some(Element { info, parts, speaker })
     }
 
-    /// A text of what it says of itself.
+    /// A string member of `info`.
     pub fn text(&self, name: &str) -> Option<Cow<'a, str>> {
         json::member(self.info, name)
             .and_then(json::text)
             .filter(|text| !text.is_empty())
     }
 
-    /// When it began.
+    /// Its creation time.
     pub fn created(&self) -> Option<i64> {
         milliseconds(json::member(self.info, "time")?, "created")
     }
 
-    /// Whether it asks for a compaction.
+    /// Whether it is a compaction request.
     pub fn asks(&self) -> bool {
         self.speaker == Speaker::User && self.parts.iter().any(|part| kind(part) == "compaction")
     }
 
-    /// Whether it is the answer to such a question: whether it is finished too.
+    /// For an answer to a compaction request: whether it is finished. `None` for other messages.
     pub fn answers(&self) -> Option<bool> {
         let is = self.speaker == Speaker::Assistant && json::member(self.info, "summary") == Some(b"true");
         is.then(|| self.has("finish") && !self.has("error"))
@@ -65,7 +65,7 @@ impl<'a> Element<'a> {
         json::member(self.info, name).is_some_and(|raw| raw != b"null")
     }
 
-    /// Whether a model is sent it: one that failed is not, unless it was broken off when it had said something.
+    /// Whether a model receives it: failed messages are excluded, unless aborted after some output.
     pub fn is_sent(&self) -> bool {
         let Some(error) = json::member(self.info, "error").filter(|raw| *raw != b"null") else {
             return true;
@@ -75,7 +75,7 @@ impl<'a> Element<'a> {
         aborted && !self.parts.iter().all(silent)
     }
 
-    /// The text that it says.
+    /// Its text.
     pub fn said(&self) -> String {
         let texts = self.parts.iter().filter(|part| kind(part) == "text");
         let texts = texts.filter_map(|part| json::member(part, "text").and_then(json::text));
@@ -83,19 +83,19 @@ impl<'a> Element<'a> {
     }
 }
 
-/// What a part is.
+/// The type of a part.
 pub fn kind(part: &[u8]) -> Cow<'_, str> {
     json::member(part, "type")
         .and_then(json::text)
         .unwrap_or_default()
 }
 
-/// A time of an object of times.
+/// A time from an object of times.
 pub fn milliseconds(times: &[u8], name: &str) -> Option<i64> {
     std::str::from_utf8(json::member(times, name)?).ok()?.parse().ok()
 }
 
-/// A time in the words of the record stream.
+/// A time in RFC 3339.
 pub fn rfc3339(milliseconds: i64) -> Option<String> {
     time::from_epoch(milliseconds as f64 / 1000.0)
 }

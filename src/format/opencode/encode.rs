@@ -1,4 +1,4 @@
-//! Messages as an element, without the ids and times that only a new one needs.
+//! Encodes messages as elements, without ids and times that only new ones need.
 
 use super::content;
 use super::element::kind;
@@ -12,7 +12,7 @@ use crate::model::message::{Message, Role};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-/// Results by the ids of their calls.
+/// Tool results by call id.
 pub struct Results<'r>(HashMap<String, VecDeque<Said<'r>>>);
 
 impl<'r> Results<'r> {
@@ -26,14 +26,14 @@ impl<'r> Results<'r> {
         Results(results)
     }
 
-    /// Reports results whose calls are not there.
+    /// Reports results without calls.
     pub fn finish(self, report: &mut Report) {
         let orphans: usize = self.0.values().map(VecDeque::len).sum();
         report.lose(Loss::Orphan, orphans as u64);
     }
 }
 
-/// The element of messages: one of the user, or steps of the model with their results. None of results alone.
+/// Encodes a user message, or steps of the model with their results, as an element; `None` for results alone.
 pub fn element(messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
     let mut results = Results::of(messages);
     let steps = messages.iter().filter(|said| said.message.role() != Role::Tool);
@@ -63,7 +63,7 @@ pub fn element(messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
     Some(make::message(&info.finish(), &parts))
 }
 
-/// The parts of a message with the results of its calls.
+/// The parts of a message, including the results of its calls.
 pub fn parts(said: &Said<'_>, results: &mut Results<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let message = &said.message;
     let mut parts: Vec<_> = said.reasoning().iter().map(|raw| thought(raw, report)).collect();
@@ -105,7 +105,7 @@ fn thought(raw: &[u8], report: &mut Report) -> Vec<u8> {
     part.finish()
 }
 
-/// A file; none of what cannot be one, which is reported.
+/// Encodes a file; otherwise reports a loss.
 fn file(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     if content::is_own_file(raw) {
         return Some(raw.to_vec());
@@ -128,7 +128,7 @@ fn report_media(raw: &[u8], report: &mut Report) {
     report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
 }
 
-/// A call with its result.
+/// Encodes a call with its result.
 fn tool(call: &[u8], results: &mut Results<'_>, report: &mut Report) -> Vec<u8> {
     let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
     let function = function.unwrap_or(b"{}");
@@ -160,7 +160,7 @@ fn tool(call: &[u8], results: &mut Results<'_>, report: &mut Report) -> Vec<u8> 
     part.finish()
 }
 
-/// The text of a result; what is not text is reported.
+/// The text of a result; reports other parts as losses.
 fn output(result: &Message<'_>, report: &mut Report) -> Vec<u8> {
     if let Some(raw) = result.content.filter(|raw| raw.starts_with(b"\"")) {
         return raw.to_vec();
@@ -179,7 +179,7 @@ fn arguments(function: &[u8]) -> Option<&[u8]> {
     json::member(function, "arguments").or_else(|| json::member(function, "input"))
 }
 
-/// The arguments of a call, as they are written if they are JSON.
+/// The arguments of a call, unchanged if they are JSON.
 fn input(function: &[u8]) -> (Vec<u8>, bool) {
     let arguments = arguments(function);
     match arguments.and_then(json::text) {
@@ -191,7 +191,7 @@ fn input(function: &[u8]) -> (Vec<u8>, bool) {
     }
 }
 
-/// The text of a thought of any provider.
+/// The text of reasoning of any provider.
 fn thought_text(thought: &[u8]) -> Vec<u8> {
     let own = ["text", "thinking"];
     let mut own = own.iter().filter_map(|name| json::member(thought, name));

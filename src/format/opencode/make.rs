@@ -1,4 +1,4 @@
-//! What is made here: ids that sort behind those that are there, and what a message says of itself.
+//! Generates ids that sort after existing ones, and the `info` of new messages.
 
 use super::element::{Element, milliseconds};
 use crate::format::request::figures::Figures;
@@ -7,33 +7,33 @@ use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use std::borrow::Cow;
 
-/// What new messages are made with.
+/// State for creating new messages.
 #[derive(Clone, Debug)]
 pub struct Making {
     /// The id of the session.
     pub session: String,
-    /// Where the session works.
+    /// The working directory.
     pub directory: String,
-    /// Whose model speaks, and which.
+    /// The provider of the model.
     pub provider: String,
     /// The model.
     pub model: String,
-    /// Since 1970, in milliseconds: when the newest message was made.
+    /// Creation time of the latest message, in milliseconds since 1970.
     pub clock: i64,
-    /// The id of the user's last message.
+    /// The id of the last user message.
     pub asked: Option<String>,
-    /// The last id, and what ids are made of that would not be behind it otherwise.
+    /// The last id; `base` is the prefix of new ids that would otherwise sort before it.
     last: String,
     base: String,
     made: u64,
-    /// What the ids of this session have in common: the program keeps the messages of all sessions in one table.
+    /// A part that all ids of this session share, because opencode stores the messages of all sessions in one table.
     salt: String,
-    /// Id and time of the message that new ones sort before: the program sorts messages by time, then by id.
+    /// Id and time of the message that new ones must precede, because opencode sorts messages by time, then by id.
     next: Option<(String, i64)>,
 }
 
 impl Making {
-    /// For a session of this id.
+    /// For a session with this id.
     pub fn new(session: &str, directory: &str) -> Making {
         Making {
             session: session.to_string(),
@@ -50,7 +50,7 @@ impl Making {
         }
     }
 
-    /// The same for messages between two that are there.
+    /// For messages between two existing ones.
     pub fn between(&self, before: Option<&Element<'_>>, next: &Element<'_>) -> Making {
         let id = next.text("id").unwrap_or_default().into_owned();
         let time = next.created().unwrap_or(self.clock);
@@ -69,12 +69,12 @@ impl Making {
         making
     }
 
-    /// Goes on with the numbers of what was made between others.
+    /// Continues with the numbers of messages created in between.
     pub fn pass_numbers(&mut self, other: &Making) {
         self.made = other.made;
     }
 
-    /// Goes on behind a message that is there.
+    /// Continues after an existing message.
     pub fn pass(&mut self, element: &Element<'_>) {
         if let Some(id) = element.text("id") {
             if id.as_ref() > self.last.as_str() {
@@ -95,7 +95,7 @@ impl Making {
         self.model = text("modelID").unwrap_or(std::mem::take(&mut self.model));
     }
 
-    /// When what was said then is written: not ahead of what is there.
+    /// The time to write for a message, not before that of existing ones.
     pub fn time(&mut self, said: Option<i64>) -> i64 {
         self.clock = self.clock.max(said.unwrap_or(0));
         if let Some((_, latest)) = self.next {
@@ -104,7 +104,7 @@ impl Making {
         self.clock
     }
 
-    /// The id of the next message: its own where that may be. The second value tells whether it is.
+    /// The id of the next message: its own if valid. The second value is whether it is.
     pub fn message_id(&mut self, own: Option<&str>) -> (String, bool) {
         let is_early = |id: &str| self.next.as_ref().is_none_or(|(next, _)| id < next.as_str());
         let fits = |id: &&str| {
@@ -129,7 +129,7 @@ impl Making {
         (id, false)
     }
 
-    /// The id of a new part, behind this one where it is put among others.
+    /// The id of a new part; after the part `behind`, if given.
     pub fn part_id(&mut self, behind: Option<&str>) -> String {
         self.made += 1;
         match behind {
@@ -138,7 +138,7 @@ impl Making {
         }
     }
 
-    /// What a message of the user says of itself.
+    /// The `info` of a user message.
     pub fn user(&mut self, id: &str, time: i64) -> Vec<u8> {
         self.asked = Some(id.to_string());
         let mut model = ObjectBuilder::default();
@@ -155,7 +155,7 @@ impl Making {
         info.finish()
     }
 
-    /// What a message of the model says of itself; a summary says so.
+    /// The `info` of a model message.
     pub fn assistant(&mut self, id: &str, time: i64, told: &Told<'_>) -> Vec<u8> {
         let mut path = ObjectBuilder::default();
         path.text("cwd", &self.directory).text("root", &self.directory);
@@ -165,7 +165,7 @@ impl Making {
             .text("sessionID", &self.session)
             .text("role", "assistant")
             .raw("time", times(&[("created", time), ("completed", time)]));
-        // Every answer names what it answers.
+        // Every answer names the message that it answers.
         info.text("parentID", self.asked.as_deref().unwrap_or(id))
             .text("modelID", told.model.unwrap_or(&self.model))
             .text("providerID", &self.provider)
@@ -181,7 +181,7 @@ impl Making {
         info.finish()
     }
 
-    /// A part of a message with its ids and times. It sorts after the part before it.
+    /// A part of a message with its ids and times. It sorts after the previous part.
     pub fn part(&mut self, part: &[u8], info: &[u8], after: Option<&str>) -> Vec<u8> {
         let mut built = ObjectBuilder::default();
         built.text("id", &self.part_id(after));
@@ -223,7 +223,7 @@ impl Making {
         built.finish()
     }
 
-    /// The parts of a message, those without an id with a new one.
+    /// The parts of a message, with new ids for those without one.
     pub fn parts(&mut self, parts: &[&[u8]], info: &[u8]) -> Vec<Vec<u8>> {
         let mut after: Option<String> = None;
         let mut made = Vec::new();
@@ -240,27 +240,27 @@ impl Making {
     }
 }
 
-/// A message of its parts.
+/// Builds a message from its parts.
 pub fn message(info: &[u8], parts: &[Vec<u8>]) -> Vec<u8> {
     let mut message = ObjectBuilder::default();
     message.raw("info", info).raw("parts", array(parts));
     message.finish()
 }
 
-/// What a new message of the model is told to say of itself.
+/// Data for the `info` of a new model message.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Told<'a> {
     /// The model.
     pub model: Option<&'a str>,
-    /// What was used.
+    /// Token usage.
     pub used: Figures,
     /// Whether it ends with calls.
     pub calls: bool,
-    /// Whether it is the answer to a question for a compaction.
+    /// Whether it answers a compaction request.
     pub is_summary: bool,
 }
 
-/// The part that begins a step, or the one that ends it.
+/// The part that starts a step, or the one that ends it.
 pub fn step(kind: &str, finish: Option<(&str, Figures)>) -> Vec<u8> {
     let mut part = ObjectBuilder::default();
     part.text("type", kind);
@@ -272,7 +272,7 @@ pub fn step(kind: &str, finish: Option<(&str, Figures)>) -> Vec<u8> {
     part.finish()
 }
 
-/// The question for a compaction that keeps the messages from this one on, and its answer.
+/// A compaction request that keeps the messages from this one on, and its answer.
 pub fn compaction(text: &str, kept: Option<&str>, making: &mut Making) -> [Vec<u8>; 2] {
     let time = making.time(None);
     let (id, _) = making.message_id(None);
@@ -299,13 +299,13 @@ pub fn compaction(text: &str, kept: Option<&str>, making: &mut Making) -> [Vec<u
     [question, message(&info, &parts)]
 }
 
-/// A time as the ids of the program begin with it: 48 bits, the last twelve a number that is 0 here. Source: opencode,
-/// id/id.ts.
+/// A time in the form at the start of opencode ids: 48 bits, of which the last twelve are a counter, here 0. Source:
+/// opencode, id/id.ts.
 fn stamp(milliseconds: i64) -> String {
     format!("{:012x}", (milliseconds.max(0) << 12) & 0xffff_ffff_ffff)
 }
 
-/// What begins ids that sort before this one.
+/// A prefix for ids that sort before this one.
 fn id_before(id: &str) -> String {
     let rest = id.strip_prefix("msg_").unwrap_or_default();
     let at = rest
@@ -314,7 +314,7 @@ fn id_before(id: &str) -> String {
     format!("msg_{}0", &rest[..at])
 }
 
-/// A word or more for a session in addresses and paths, out of its title.
+/// A slug for a session in URLs and paths, derived from its title.
 pub fn slug(title: &str) -> String {
     let words = title
         .split(|letter: char| !letter.is_ascii_alphanumeric())
@@ -336,7 +336,7 @@ pub fn times(times: &[(&str, i64)]) -> Vec<u8> {
     built.finish()
 }
 
-/// What was used, as a message and a step tell it.
+/// Usage in the form of messages and steps.
 pub fn tokens(used: &Figures) -> Vec<u8> {
     let mut cache = ObjectBuilder::default();
     cache
@@ -351,13 +351,13 @@ pub fn tokens(used: &Figures) -> Vec<u8> {
     tokens.finish()
 }
 
-/// A time of the record stream in milliseconds.
+/// A native time in milliseconds.
 pub fn said(timestamp: Option<&[u8]>) -> Option<i64> {
     let text = timestamp.and_then(json::text)?;
     crate::model::time::milliseconds(&text)
 }
 
-/// When the document of a session says that it was begun.
+/// The creation time in a session's document.
 pub fn begun(info: &[u8]) -> Option<i64> {
     milliseconds(json::member(info, "time")?, "created")
 }

@@ -1,9 +1,9 @@
-//! opencode: the document that its `export` prints and its `import` reads, `{info, messages: [{info, parts}]}`. A message
-//! of the model holds several steps, each of which is a message here, with the results of its calls after it.
+//! opencode: documents that its `export` prints and its `import` reads, `{info, messages: [{info, parts}]}`. A model
+//! message has several steps, each of which becomes a message, with the results of its calls.
 //!
-//! The question for a compaction is a passthrough record, its answer a summary. A compaction counts if its answer is
-//! finished and without error, and keeps the messages from the one on that it names; only the last one counts. Ignored,
-//! cleared and failed content is hidden. A step without content belongs to the one before it.
+//! A compaction request is a passthrough record, its answer a summary. A compaction is effective if its answer is
+//! finished and without error; it keeps the messages from the named one on, and only the last one is effective.
+//! Ignored, cleared and failed content is hidden. A step without content belongs to the previous one.
 
 mod codec;
 mod compaction;
@@ -51,7 +51,7 @@ pub const FORM: Form = Form {
     ..kit::form!(&Opencode)
 };
 
-/// What an export looks like.
+/// The signature of an export.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "an opencode session",
@@ -66,5 +66,5 @@ pub(super) const SIGNATURE: Signature = Signature {
     ..Signature::BLANK
 };
 
-/// The word under which leftovers are kept.
+/// The name of the format's annotations.
 const NAME: &str = "opencode";

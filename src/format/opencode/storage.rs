@@ -1,17 +1,17 @@
-//! The folder in which opencode kept sessions before it had a database: a file for each session, message and part,
-//! `session/PROJECT/SESSION.json`, `message/SESSION/MESSAGE.json` and `part/MESSAGE/PART.json`. The file of a session
-//! stands for it, and is put together with the others to the document that an export would be. The folder is only read.
+//! The directory in which older versions of opencode stored sessions, with a file per session, message and part:
+//! `session/PROJECT/SESSION.json`, `message/SESSION/MESSAGE.json` and `part/MESSAGE/PART.json`. The files are combined
+//! to the document that an export would produce. Read-only.
 
 use super::element::milliseconds;
 use crate::error::{Error, Kind, Result};
 use crate::format::request::piece::{add_rest, array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 
-/// Gives the files of a folder, which is named by its path in the storage: their names without ending, and their bytes.
-/// There are none where there is no such folder.
+/// Lists the files of a directory, given by its path in the storage: names without extension, and contents. Empty if
+/// the directory does not exist.
 pub type Files<'f> = dyn Fn(&str) -> Result<Vec<(String, Vec<u8>)>> + 'f;
 
-/// Whether a record is that of a session.
+/// Whether a record describes a session.
 pub fn is_session(record: &[u8]) -> bool {
     let begins = |name, byte: u8| json::member(record, name).is_some_and(|raw| raw.first() == Some(&byte));
     let named = begins("directory", b'"') || begins("projectID", b'"');
@@ -21,7 +21,7 @@ pub fn is_session(record: &[u8]) -> bool {
     begins("id", b'"') && begins("time", b'{') && named && !other
 }
 
-/// The document that an export of this session would be: messages by their time and id, parts by their ids.
+/// The document that an export of this session would produce: messages sorted by time and id, parts by id.
 pub fn document(record: &[u8], files: &Files<'_>) -> Result<Vec<u8>> {
     let id = json::member(record, "id")
         .and_then(json::text)
@@ -55,7 +55,7 @@ pub fn document(record: &[u8], files: &Files<'_>) -> Result<Vec<u8>> {
     Ok(document.finish())
 }
 
-/// A folder of the storage; an id that leads elsewhere is refused.
+/// A directory of the storage; rejects an id that is not a plain file name.
 fn folder(kind: &str, id: &str) -> Result<String> {
     match id.contains(['/', '\\', '\0']) || matches!(id, "" | "." | "..") {
         true => Err(Error::new(Kind::Unsafe, format!("invalid directory name '{id}'"))),
@@ -63,13 +63,13 @@ fn folder(kind: &str, id: &str) -> Result<String> {
     }
 }
 
-/// The id of a record; of one that tells none the name of its file.
+/// The id of a record, else its file name.
 fn name(record: &[u8], stem: String) -> String {
     let id = json::member(record, "id").and_then(json::text);
     id.map_or(stem, |id| id.into_owned())
 }
 
-/// A record with the ids that it lacks, which its place tells; what is no object as the text that it is.
+/// A record with missing ids added from its path; a value that is not an object becomes its text.
 fn told(record: &[u8], own: &str, ids: &[(&str, &str)]) -> Vec<u8> {
     let mut built = ObjectBuilder::default();
     if std::str::from_utf8(record).is_err() || json::members(record.trim_ascii(), Dialect::Strict).is_none() {

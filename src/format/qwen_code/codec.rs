@@ -1,4 +1,4 @@
-//! Logs, as the kit reads them: an element for each record, or for all records of a message.
+//! Implements the kit's codec for logs; each record, or all records of a message, is an element.
 
 use super::record::{self, message, text, time_of};
 use super::{NAME, compression, encode, tree};
@@ -12,10 +12,10 @@ use crate::format::request::piece::Said;
 use crate::format::workspace::{Member, Workspace};
 use crate::model::json;
 
-/// Logs of Qwen Code.
+/// The codec.
 pub struct QwenCode;
 
-/// Facts about all records.
+/// Information about all records.
 #[derive(Default)]
 pub struct Outline {
     /// The messages of each element.

@@ -1,4 +1,4 @@
-//! Compressions of the history.
+//! Converts compressions of the history.
 
 use super::NAME;
 use super::record::{of_content, text};
@@ -7,10 +7,10 @@ use crate::format::kit::{Decoded, Summary};
 use crate::format::request::piece::{array, quoted, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 
-/// The answer of the model that the program puts after a summary.
+/// The model message that Qwen Code inserts after a summary.
 const ANSWER: &str = "Got it. Thanks for the additional context!";
 
-/// The meaning of a record of the system.
+/// Decodes a system record.
 pub fn decode(record: &[u8], nth: usize) -> Decoded {
     if text(record, "subtype").as_deref() != Some("chat_compression") {
         return Decoded::Passthrough;
@@ -35,7 +35,7 @@ pub fn decode(record: &[u8], nth: usize) -> Decoded {
     })
 }
 
-/// What the user says in a content that has texts only.
+/// The text of a user content, if it only has text.
 fn said(content: &[u8]) -> Option<String> {
     let parts = json::elements(json::member(content, "parts")?, Dialect::Strict)?;
     let texts: Option<Vec<_>> = parts
@@ -46,7 +46,7 @@ fn said(content: &[u8]) -> Option<String> {
     Some(texts?.join("\n\n")).filter(|text| is_user && !text.is_empty())
 }
 
-/// What a new compression with this summary carries; in a new session with the answer of the model.
+/// The payload of a new compression with this summary; `is_answered` adds the model message.
 pub fn payload(summary: &str, is_answered: bool) -> Vec<u8> {
     let content = |role: &str, said: &str| {
         let mut content = ObjectBuilder::default();

@@ -1,4 +1,4 @@
-//! Logs, as the kit writes them.
+//! Writes logs with the kit.
 
 use super::codec::QwenCode;
 use super::encode::{add_figures, content, kind};
@@ -18,17 +18,17 @@ use crate::model::view::View;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The time of what has none.
+/// The time of records without one.
 const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
 
-/// What new records are made with.
+/// State for creating new records.
 pub struct Making {
     /// Members that all records of a session have.
     session: Vec<(&'static str, Vec<u8>)>,
-    /// The time of the last record that has one.
+    /// The time of the last record with one.
     clock: Vec<u8>,
     ids: NewIds,
-    /// The names of tools by the ids of their calls.
+    /// Tool names by call id.
     names: HashMap<String, Vec<u8>>,
     /// The title of a new session, until it is written.
     title: Option<String>,
@@ -52,7 +52,7 @@ impl Making {
         record
     }
 
-    /// A record of the system.
+    /// A system record.
     fn event(&mut self, kind: &str, payload: &[u8], body: &[u8]) -> Vec<u8> {
         let mut record = self.record("system", body);
         record.text("subtype", kind).raw("systemPayload", payload);
@@ -213,7 +213,7 @@ fn new_record(said: &Said<'_>, making: &mut Making, report: &mut Report) -> Opti
     Some(record.finish())
 }
 
-/// The thoughts of a message in the words of the interface.
+/// The reasoning of a message as parts of the Gemini API.
 fn thoughts(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let signs = ["signature", "encrypted_content", "data"];
     let mut thoughts = Vec::new();

@@ -1,4 +1,4 @@
-//! Messages as records.
+//! Encodes messages as records.
 
 use crate::format::gemini;
 use crate::format::gemini_cli;
@@ -7,7 +7,7 @@ use crate::format::request::piece::{Said, array};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 
-/// The kind of the record of a message.
+/// The type of a message's record.
 pub fn kind(role: Role) -> &'static str {
     match role {
         Role::Assistant => "assistant",
@@ -16,7 +16,7 @@ pub fn kind(role: Role) -> &'static str {
     }
 }
 
-/// The content of parts.
+/// A content with these parts.
 pub fn content(role: Role, parts: &[Vec<u8>]) -> Vec<u8> {
     let mut content = ObjectBuilder::default();
     let role = if role == Role::Assistant { "model" } else { "user" };
@@ -24,7 +24,7 @@ pub fn content(role: Role, parts: &[Vec<u8>]) -> Vec<u8> {
     content.finish()
 }
 
-/// The record of messages that were read from one, or an array of as many records as they were read from.
+/// Encodes messages that were read from one element as a record, or as an array of the original number of records.
 pub fn records(messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
     let first = messages.first()?;
     let role = first.message.role();
@@ -68,7 +68,7 @@ pub fn records(messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
     }
 }
 
-/// Adds the model and the figures of a reply.
+/// Adds the model and usage of a reply.
 pub fn add_figures(record: &mut ObjectBuilder, said: &Said<'_>, report: &mut Report) {
     if let Some(model) = json::member(said.body, "model") {
         record.raw("model", model);
@@ -82,7 +82,7 @@ pub fn add_figures(record: &mut ObjectBuilder, said: &Said<'_>, report: &mut Rep
     }
 }
 
-/// The figures of a usage in the words of the interface.
+/// Converts usage to the members of the Gemini API.
 fn metadata(usage: &[u8]) -> Option<Vec<u8>> {
     if json::member(usage, "promptTokenCount").is_some() {
         return Some(usage.to_vec());

@@ -1,9 +1,9 @@
-//! Qwen Code: records in the envelope of Claude Code's logs, with the contents of the Gemini interface. They are a tree; the
-//! session is the way from the last record back, and all other records are branches.
+//! Qwen Code: logs in the envelope of Claude Code, with contents of the Gemini API. The records form a tree: the path
+//! to the last record is the main session, all other records are branches.
 //!
-//! Records with one `uuid` are a message. A compression replaces all before it: its first content, if the user says it, is
-//! a summary, and further ones are messages that it inserts. `metadata.qwen-code.lines` counts the parts in each record of
-//! a message. Records of the system are passthrough records.
+//! Records with the same `uuid` form a message. A compression replaces all earlier messages: its first content, if it
+//! has the user role, is a summary, and further ones are inserted messages. `metadata.qwen-code.lines` has the number
+//! of parts in each record of a message. System records are passthrough records.
 
 mod codec;
 mod compression;
@@ -45,13 +45,13 @@ pub const FORM: Form = Form {
     ..kit::form!(&QwenCode)
 };
 
-/// The word under which residues are kept.
+/// The name of the format's annotations.
 const NAME: &str = "qwen-code";
 
-/// The kinds of records.
+/// The types of records.
 const KINDS: [&str; 4] = ["user", "assistant", "tool_result", "system"];
 
-/// What a log looks like.
+/// The signature of a log.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a Qwen Code session",

@@ -1,4 +1,4 @@
-//! A record, and the messages of the records with one id.
+//! Parses records, and converts the records of a message.
 
 use super::NAME;
 use crate::format::gemini::{self, Calls};
@@ -8,23 +8,23 @@ use crate::format::request::piece::{array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::time;
 
-/// Records that the program writes for the user.
+/// Types of user records that the program generates.
 const MADE: [&str; 3] = ["notification", "cron", "background_task_completed"];
 
-/// A member that is a text, unless it is empty.
+/// A string member that is not empty.
 pub fn text(record: &[u8], name: &str) -> Option<String> {
     let text = json::member_text(record, name)?.into_owned();
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// Whether a record is a message.
+/// The message of a record, if it is one.
 pub fn message(record: &[u8]) -> Option<&[u8]> {
     let kinds: [&[u8]; 3] = [b"\"user\"", b"\"assistant\"", b"\"tool_result\""];
     let is_message = json::member(record, "type").is_some_and(|kind| kinds.contains(&kind));
     json::member(record, "message").filter(|raw| is_message && raw.starts_with(b"{"))
 }
 
-/// Whether a record is about a file that the session made; it is never the last one of a session.
+/// Whether a record is about a file that the session generated; such a record never determines the end of a session.
 pub fn is_artifact(record: &[u8]) -> bool {
     text(record, "subtype").is_some_and(|kind| kind.starts_with("session_artifact_"))
 }
@@ -39,7 +39,7 @@ fn parts(record: &[u8]) -> Option<Vec<&[u8]>> {
     json::elements(json::member(message(record)?, "parts")?, Dialect::Strict)
 }
 
-/// The native messages of records with one id; none of records that are not messages.
+/// The native messages of records with the same id; `None` if they are not messages.
 pub fn drafts(records: &[&[u8]], calls: &mut Calls) -> Option<Vec<Draft>> {
     let first = records.first()?;
     let parts: Option<Vec<Vec<&[u8]>>> = records.iter().map(|record| parts(record)).collect();
@@ -82,14 +82,14 @@ pub fn drafts(records: &[&[u8]], calls: &mut Calls) -> Option<Vec<Draft>> {
     Some(drafts)
 }
 
-/// The native messages of parts.
+/// Converts parts to native messages.
 fn of_parts(role: &str, parts: &[&[u8]], calls: &mut Calls) -> Vec<Draft> {
     let mut content = ObjectBuilder::default();
     content.raw("role", quoted(role)).raw("parts", array(parts));
     of_content(&content.finish(), calls)
 }
 
-/// The native messages of a content of the interface.
+/// Converts a Gemini content to native messages.
 pub fn of_content(content: &[u8], calls: &mut Calls) -> Vec<Draft> {
     let mut drafts = gemini::element(content, calls);
     for draft in &mut drafts {

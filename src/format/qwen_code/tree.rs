@@ -1,10 +1,10 @@
-//! The tree of records: which are one message, and which session each is of.
+//! Assigns records to messages and sessions by their tree.
 
 use super::record::{is_artifact, message, text};
 use crate::format::kit::{Assembly, Tree};
 use std::collections::{HashMap, HashSet};
 
-/// The sessions and messages of a log; none if no record names another.
+/// The sessions and messages of a log; `None` if no record names another.
 pub fn assemble(lines: &[&[u8]]) -> Option<Assembly> {
     let ids: Vec<Option<String>> = lines.iter().map(|line| text(line, "uuid")).collect();
     let mut by_id: HashMap<&str, usize> = HashMap::new();
@@ -12,7 +12,7 @@ pub fn assemble(lines: &[&[u8]]) -> Option<Assembly> {
     for (nth, id) in ids.iter().enumerate() {
         let Some(id) = id else { continue };
         let known = *by_id.entry(id).or_insert(nth);
-        // What is not a message is a record of its own.
+        // Only records that are messages are joined.
         if message(lines[nth]).is_some() && message(lines[known]).is_some() {
             first[nth] = known;
         }

@@ -1,11 +1,11 @@
-//! Calls of tools, which are JSON inside a text: `{"name": ..., "arguments": {...}}`, or an array of those.
+//! Tool calls as JSON text: `{"name": ..., "arguments": {...}}`, or an array of those.
 
 use crate::format::request::draft;
 use crate::format::request::piece::quoted;
 use crate::model::json::{self, Dialect};
 use crate::model::message::ToolCall;
 
-/// Calls that have been made and wait for their results, and how many there were.
+/// The open calls of a record, and the number of its calls.
 #[derive(Debug, Default)]
 pub struct Calls {
     /// Number of the record.
@@ -15,7 +15,7 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Those of the record of that number.
+    /// For the record with this number.
     pub fn of(record: usize) -> Calls {
         Calls {
             record,
@@ -23,7 +23,7 @@ impl Calls {
         }
     }
 
-    /// The call of a text as the record stream has it.
+    /// Converts a call to a native one with a new id.
     pub fn made(&mut self, (name, arguments): &(Vec<u8>, Vec<u8>)) -> Vec<u8> {
         self.made += 1;
         let id = format!("call_{}_{}", self.record, self.made);
@@ -32,12 +32,12 @@ impl Calls {
         call
     }
 
-    /// The call that a result answers: the oldest that is open.
+    /// The call that a result answers: the oldest open one.
     pub fn answered(&mut self) -> Option<Vec<u8>> {
         self.open.pop_front().map(|id| quoted(&id))
     }
 
-    /// What is open now will not be answered.
+    /// Closes all open calls, which will not be answered.
     pub fn close(&mut self) {
         self.open.clear();
     }
@@ -46,7 +46,8 @@ impl Calls {
 /// The name of a call and its arguments.
 type Call = (Vec<u8>, Vec<u8>);
 
-/// Names and arguments of the calls in a text, both as strings of JSON, and whether it is an array; none when it holds none.
+/// Names and arguments of the calls in a text, both as JSON strings, and whether it is an array; `None` if the text is
+/// not a call.
 pub fn read(text: &str) -> Option<(Vec<Call>, bool)> {
     let text = text.trim().as_bytes();
     if !text.starts_with(b"[") {
@@ -74,7 +75,7 @@ fn one(raw: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     Some((name.to_vec(), arguments))
 }
 
-/// A call as a text spells it; arguments that are no object are a text in it.
+/// Encodes a call as text; arguments that are not an object are a string.
 pub fn spell(call: &ToolCall<'_>) -> String {
     let whole = call.arguments.trim();
     let bytes = whole.as_bytes();

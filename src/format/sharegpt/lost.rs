@@ -1,9 +1,9 @@
-//! What is lost of a message in a record.
+//! Losses of writing messages to a record.
 
 use crate::format::report::{Loss, Report};
 use crate::model::json;
 
-/// What is lost with a part of content of this kind.
+/// The loss for a content part of this type.
 pub fn part(kind: &str) -> Loss {
     match kind {
         "image_url" | "input_audio" | "file" | "image" | "document" => Loss::Attachment,
@@ -11,7 +11,7 @@ pub fn part(kind: &str) -> Loss {
     }
 }
 
-/// Tells of the signature that a part of reasoning has.
+/// Reports the signature of a reasoning part.
 pub fn reasoning(part: &[u8], report: &mut Report) {
     let signed = ["signature", "encrypted_content", "data"];
     let signed = signed.iter().any(|name| json::member(part, name).is_some());

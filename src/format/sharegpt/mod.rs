@@ -1,19 +1,18 @@
-//! ShareGPT: training sets, of which every record is a session. There are two forms of a record: `conversations` of turns
-//! (`from`, `value`), and `messages` whose content is parts with a `value`.
+//! ShareGPT: training sets in which every record is a session. A record has either `conversations` with turns (`from`,
+//! `value`), or `messages` whose content is parts with a `value`.
 //!
-//! | what | where it is kept |
+//! | data | stored in |
 //! |---|---|
-//! | the definitions of tools, as they are written | `metadata.tools` of the header |
-//! | which form it is, and any other member of a record | `metadata.sharegpt.form`, `.members` of the header |
-//! | that the instructions are the record's `system` and no turn | `metadata.sharegpt.system` |
-//! | who speaks, where that is not the usual word | `metadata.sharegpt.from` |
-//! | that calls stood in one turn together, the order of parts | `metadata.sharegpt.array`, `.order` |
-//! | any other member of a turn | `metadata.sharegpt.members` |
-//! | a turn that could not be made again of all that | `metadata.sharegpt.raw`, for as long as it says what is there |
+//! | the definitions of tools, unchanged | `metadata.tools` of the header |
+//! | the form of the record, and its other members | `metadata.sharegpt.form`, `.members` of the header |
+//! | whether the instructions are the record's `system`, not a turn | `metadata.sharegpt.system` |
+//! | an unusual name of the sender | `metadata.sharegpt.from` |
+//! | whether calls share a turn, the order of parts | `metadata.sharegpt.array`, `.order` |
+//! | other members of a turn | `metadata.sharegpt.members` |
+//! | a turn that cannot be restored from all that | `metadata.sharegpt.raw`, as long as the message is unchanged |
 //!
-//! What documents do not say, and how it is done here: a question ends the calls that nothing has answered. A message that calls
-//! several tools is written as a turn for each, with its result behind it, so that those who speak take turns. The record's
-//! `id` is the session's, where it came from elsewhere.
+//! Undocumented cases: a user message closes all open calls. A message with several calls is written as a turn per
+//! call, each followed by its result, so that senders alternate. A session of another format gives the record its `id`.
 
 mod call;
 mod lost;
@@ -65,12 +64,12 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// How a list of them is read.
+/// How the list is read.
 const KINDS: Kinds = Kinds {
     format: Format::Sharegpt,
     what: "a ShareGPT record",
     read: read::sessions,
 };
 
-/// The word under which leftovers are kept.
+/// The name of the format's annotations.
 const NAME: &str = "sharegpt";

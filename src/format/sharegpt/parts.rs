@@ -1,4 +1,4 @@
-//! Messages whose content is parts with a `type` and a `value`.
+//! Converts content parts with `type` and `value`.
 
 use super::call::{self, Calls};
 use super::lost;
@@ -9,7 +9,7 @@ use crate::format::request::piece::{Said, array, quoted, wrapped};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::ToolCall;
 
-/// Reads the parts of a message.
+/// Converts the parts of a message.
 pub fn read(content: Option<&[u8]>, draft: &mut Draft, own: &mut ObjectBuilder, calls: &mut Calls) {
     let parts = content.and_then(|raw| json::elements(raw, json::Dialect::Strict));
     let Some(parts) = parts else {
@@ -75,7 +75,7 @@ fn valued(kind: &str, value: &[u8]) -> Vec<u8> {
     part.finish()
 }
 
-/// The parts of a message; `order` was noted.
+/// Encodes the parts of a message; `order` is the annotated order.
 pub fn spell(said: &Said<'_>, order: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
     let mut reasoning = Vec::new();
     for part in said.reasoning() {

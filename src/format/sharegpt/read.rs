@@ -1,4 +1,4 @@
-//! A record as a session.
+//! Converts a record to a session.
 
 use super::call::Calls;
 use super::record::{Record, Spelling};
@@ -14,7 +14,7 @@ use crate::format::request::piece::rest_object;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
 
-/// The session that a record is; none when it is no record.
+/// The session of a record; `None` if the value is not one.
 pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
     let record = Record::of(item.bytes)?;
     let mut session = Session::default();
@@ -59,7 +59,7 @@ pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
     Some(vec![session])
 }
 
-/// The line of the message that a turn is; none when it does not say who speaks.
+/// The line for a turn; `None` if it has no sender.
 fn line(raw: &[u8], spelling: Spelling, calls: &mut Calls, report: &mut Report) -> Option<Vec<u8>> {
     let mut turn = turn::draft(raw, spelling, calls, report)?;
     let body = turn::body(turn.clone());

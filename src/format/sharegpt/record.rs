@@ -1,9 +1,9 @@
-//! A record of a training set: its turns, and what stands beside them.
+//! Parses a record of a training set: its turns, and its other members.
 
 use crate::format::object::Object;
 use crate::model::json::{self, Dialect};
 
-/// How a record spells what was said.
+/// The form of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spelling {
     /// Turns with `from` and `value`.
@@ -13,7 +13,7 @@ pub enum Spelling {
 }
 
 impl Spelling {
-    /// The member that holds what was said.
+    /// The member with the turns.
     pub fn list(self) -> &'static str {
         match self {
             Spelling::Turns => "conversations",
@@ -25,11 +25,11 @@ impl Spelling {
 /// A record.
 #[derive(Debug)]
 pub struct Record<'a> {
-    /// How it is spelled.
+    /// Its form.
     pub spelling: Spelling,
-    /// What was said, turn by turn.
+    /// Its turns.
     pub turns: Vec<&'a [u8]>,
-    /// The instructions beside them.
+    /// The instructions next to the turns.
     pub system: Option<&'a [u8]>,
     /// The definitions of tools.
     pub tools: Option<&'a [u8]>,
@@ -38,7 +38,7 @@ pub struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Of its bytes; none when they are no record.
+    /// From its bytes; `None` if they are not a record.
     pub fn of(bytes: &'a [u8]) -> Option<Record<'a>> {
         let members = Object::of(bytes)?;
         let listed = |spelling: Spelling| {
@@ -55,7 +55,7 @@ impl<'a> Record<'a> {
         })
     }
 
-    /// Names of the members that are told otherwise.
+    /// Names of the members that are converted.
     pub fn told(&self) -> Vec<&'static str> {
         let mut told = vec![self.spelling.list()];
         told.extend(self.system.map(|_| "system"));

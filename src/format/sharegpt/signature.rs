@@ -1,4 +1,4 @@
-//! What a training set of this kind looks like.
+//! The signature of training sets.
 
 use crate::format::detect::{Shape, Signature};
 

@@ -1,4 +1,4 @@
-//! Messages as turns of a record.
+//! Encodes messages as turns of a record.
 
 use super::record::Spelling;
 use super::turn::{still_says, usual};
@@ -13,19 +13,19 @@ use crate::model::message::{Message, Role, ToolCall};
 use crate::model::record::Record;
 use std::collections::HashMap;
 
-/// The words that a record has for who speaks, where these are not the usual ones.
+/// Unusual sender names of a record, by role.
 pub type Words = HashMap<String, String>;
 
-/// A turn that is written: its bytes, and which of the message's calls it makes.
+/// An encoded turn: its bytes, and which of the message's calls it has.
 pub type Spelled = (Vec<u8>, Option<usize>);
 
-/// What was noted on a message.
+/// The annotations of a message.
 pub fn noted<'m>(message: &Message<'m>) -> Object<'m> {
     let own = message.metadata.and_then(|raw| json::member(raw, NAME));
     own.and_then(Object::of).unwrap_or_default()
 }
 
-/// The one turn that a message is, made of the message alone.
+/// The turn for a message, if it is a single one.
 pub fn alone(body: &[u8], spelling: Spelling) -> Option<Vec<u8>> {
     let record = Record::parse(body, Place { line: 0, offset: 1 });
     let message = record.message()?;
@@ -34,7 +34,7 @@ pub fn alone(body: &[u8], spelling: Spelling) -> Option<Vec<u8>> {
     Some(turn)
 }
 
-/// The turns that a message is.
+/// The turns for a message.
 pub fn turns(
     body: &[u8],
     message: &Message<'_>,
@@ -97,7 +97,7 @@ pub fn turns(
     spelled
 }
 
-/// The text of a message, as a string of JSON; what is no text is told.
+/// The text of a message as a JSON string; reports other parts as losses.
 pub fn text(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
     if let Some(text) = said.string() {
         return text.to_vec();

@@ -1,4 +1,4 @@
-//! A turn of a record, as a message of the record stream, with what it takes to make the turn of it again.
+//! Converts a turn of a record to a message, annotated so that the turn can be restored.
 
 use super::call::{self, Calls};
 use super::record::Spelling;
@@ -13,16 +13,16 @@ use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Message;
 use crate::model::record::Record;
 
-/// A message on its way, and what is noted on it.
+/// A message with its annotations.
 #[derive(Clone, Debug)]
 pub struct Turn {
     /// The message.
     pub draft: Draft,
-    /// What is noted.
+    /// The annotations.
     pub own: ObjectBuilder,
 }
 
-/// The usual words for who speaks, and the role that each is.
+/// The usual sender names and their roles.
 const USUAL: [(&str, &str); 4] = [
     ("human", "user"),
     ("gpt", "assistant"),
@@ -30,7 +30,7 @@ const USUAL: [(&str, &str); 4] = [
     ("system", "system"),
 ];
 
-/// Who speaks, in the words of the record stream.
+/// The role for a sender name.
 pub fn role_of(from: &str) -> &str {
     match from {
         "human" | "user" => "user",
@@ -40,7 +40,7 @@ pub fn role_of(from: &str) -> &str {
     }
 }
 
-/// The usual word for a role.
+/// The usual sender name for a role.
 pub fn usual(role: &str, spelling: Spelling) -> &str {
     let found = USUAL.iter().find(|(_, known)| *known == role);
     match (spelling, found) {
@@ -49,14 +49,14 @@ pub fn usual(role: &str, spelling: Spelling) -> &str {
     }
 }
 
-/// The line of the message.
+/// Encodes the message as a line.
 pub fn body(turn: Turn) -> Vec<u8> {
     let mut draft = turn.draft;
     draft.metadata(NAME, (!turn.own.is_empty()).then(|| turn.own.finish()));
     draft.body(Api::OpenaiChat)
 }
 
-/// The message that a turn is; none when it does not say who speaks.
+/// The message of a turn; `None` if it has no sender.
 pub fn draft(raw: &[u8], spelling: Spelling, calls: &mut Calls, report: &mut Report) -> Option<Turn> {
     let turn = Object::of(raw)?;
     let (speaker, said) = match spelling {
@@ -109,7 +109,7 @@ pub fn draft(raw: &[u8], spelling: Spelling, calls: &mut Calls, report: &mut Rep
     Some(Turn { draft, own })
 }
 
-/// The content of a value; what is no text is a part.
+/// Converts a value to content; a value that is not text is a part.
 fn content(value: Option<&[u8]>, draft: &mut Draft) {
     match value {
         Some(raw) if raw.starts_with(b"\"") => draft.raw("content", raw),
@@ -118,7 +118,7 @@ fn content(value: Option<&[u8]>, draft: &mut Draft) {
     };
 }
 
-/// Whether a message is what a turn reads as. Ids of calls are not compared: they were made.
+/// Whether a message still equals the turn, ignoring generated call ids.
 pub fn still_says(raw: &[u8], spelling: Spelling, message: &Message<'_>) -> bool {
     let turn = draft(raw, spelling, &mut Calls::default(), &mut Report::default());
     let Some(turn) = turn else { return false };

@@ -1,4 +1,4 @@
-//! Sessions as records: one a line, or each in the place of the record that it came from.
+//! Writes sessions as records: one per line, or each in place of its original record.
 
 use super::NAME;
 use super::record::{Record, Spelling};
@@ -55,7 +55,7 @@ pub fn write(
     written(out.write_all(b"\n"))
 }
 
-/// Writes the session of a record back: as the bytes it was, unless it changed; then as far as it did not.
+/// Writes the session of a record back: with its original bytes if unchanged, else with its unchanged turns.
 pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
     let Some((one, origin)) = sessions
         .first()
@@ -97,7 +97,7 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
         let changes = [("system", made.system.as_deref())];
         bytes = json::with_members(&bytes, &changes).unwrap_or(bytes);
     }
-    // A record on a line stays on it.
+    // A record on one line remains on one line.
     let spread = memchr::memchr(b'\n', &origin.bytes).is_some() || memchr::memchr(b'\n', &bytes).is_none();
     written(match spread {
         true => out.write_all(&bytes),
@@ -105,10 +105,10 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
     })
 }
 
-/// What the header of a session tells of its record.
+/// The record's data in the header of a session.
 struct Header {
     spelling: Spelling,
-    /// Whether it was a record of a training set.
+    /// Whether the session was read from a training set.
     is_own: bool,
     own: Option<Vec<u8>>,
     tools: Option<Vec<u8>>,
@@ -134,21 +134,21 @@ impl Header {
     }
 }
 
-/// How a record stands that a session came from: whether it has instructions beside its turns, and how many these are.
+/// The structure of the original record: whether it has instructions next to its turns, and the number of turns.
 #[derive(Clone, Copy)]
 struct Stood {
     system: bool,
     turns: usize,
 }
 
-/// What is made of a session.
+/// The encoded session.
 struct Made {
     turns: Vec<Edit>,
     system: Option<Vec<u8>>,
 }
 
 impl Made {
-    /// Of the messages in view; those that stand in a record as they are stay the bytes that they are there.
+    /// Encodes the visible messages; unchanged ones keep their bytes.
     fn of(
         session: &Session,
         view: &View,
@@ -190,7 +190,7 @@ impl Made {
             let calls = spelled.iter().filter(|(_, call)| call.is_some()).count();
             for (turn, call) in spelled {
                 making.made.turns.push(Edit::Insert(turn));
-                // Each of several calls has its result behind it.
+                // Each of several calls is followed by its result.
                 let answer = call.filter(|_| !header.is_own || calls > 1);
                 let answer = answer.and_then(|nth| answers.get(&(item, nth)));
                 if let Some(answer) = answer.filter(|answer| !written[**answer]) {
@@ -206,7 +206,7 @@ impl Made {
     }
 }
 
-/// The words that the turns of a session have for who speaks, where these are not the usual ones: the first of each role.
+/// The first unusual sender name for each role in a session.
 fn words(session: &Session) -> Words {
     let mut words = Words::new();
     for (index, _) in session.messages() {
@@ -228,22 +228,22 @@ struct Making<'m> {
     record: Option<Stood>,
     words: Words,
     made: Made,
-    /// Lines before this one have been looked at for turns that nobody says.
+    /// The line up to which turns without a message were handled.
     line: usize,
-    /// Whether the last turn was a question.
+    /// Whether the last turn was a user message.
     asked: bool,
     report: &'m mut Report,
 }
 
 impl Making<'_> {
-    /// The turn that a line of the session is in the record that it came from.
+    /// The original turn of a line.
     fn source(&self, line: usize) -> Option<Edit> {
         let record = self.record?;
         let nth = line.checked_sub(1 + usize::from(record.system))?;
         (nth < record.turns).then_some(Edit::Keep(nth))
     }
 
-    /// Turns that nobody says stand where they stood.
+    /// Adds the turns without a message at their original positions.
     fn carried(&mut self, before: usize) {
         while self.line < before {
             let line = self.line;
@@ -261,7 +261,7 @@ impl Making<'_> {
         }
     }
 
-    /// The turns that an item of the view is.
+    /// The turns for an item of the view.
     fn item(&mut self, nth: usize, own_order: bool) -> Vec<Spelled> {
         let item = &self.view.items[nth];
         if let Some(body) = item.summary_message(self.session) {
@@ -305,7 +305,7 @@ impl Making<'_> {
             self.report.lose(Loss::Order, 1);
         }
         self.asked = asks;
-        // What is added to a record speaks in its words.
+        // Turns that are added to a record use its sender names.
         let usual = Words::new();
         let words = match is_new && self.record.is_some() {
             true => &self.words,
@@ -315,7 +315,7 @@ impl Making<'_> {
     }
 }
 
-/// Tells what a turn has no place for.
+/// Reports the data of a message that a turn cannot represent.
 fn tell(body: &[u8], message: &Message<'_>, report: &mut Report) {
     if message.name.is_some() && message.role() != Role::Tool {
         report.lose(Loss::Name, 1);

@@ -1,4 +1,4 @@
-//! Traces, as the kit reads and writes them: an element for each message.
+//! Implements the kit's codec for session traces; each message is an element.
 
 use super::{NAME, encode};
 use crate::format::Format;
@@ -14,7 +14,7 @@ use crate::model::session::Session;
 use crate::model::time;
 use crate::model::view::View;
 
-/// Session traces.
+/// The codec.
 pub struct Trace;
 
 impl Codec for Trace {
@@ -123,7 +123,7 @@ fn is_message(raw: &[u8]) -> bool {
     json::member(raw, "type") == Some(b"\"message\"")
 }
 
-/// The native message of a line; none of a line that is not a message of the format.
+/// The native message of a line; `None` if it is not a message of the format.
 fn message(raw: &[u8]) -> Option<draft::Draft> {
     let message = json::member(raw, "message").filter(|_| is_message(raw))?;
     let string = |name| json::member(message, name).filter(|raw: &&[u8]| raw.starts_with(b"\""));
@@ -159,7 +159,7 @@ fn thinking(text: &[u8]) -> Vec<u8> {
     thought.finish()
 }
 
-/// A call. Arguments that are an object, which the format does not allow, are the text of it.
+/// A call. An object as arguments, which the format does not allow, becomes its JSON text.
 fn call(raw: &[u8]) -> Vec<u8> {
     let function = json::member(raw, "function").unwrap_or(b"{}");
     let arguments = json::member(function, "arguments").unwrap_or(b"\"\"");
@@ -174,7 +174,7 @@ fn call(raw: &[u8]) -> Vec<u8> {
     )
 }
 
-/// The time of a message, which the format has in milliseconds.
+/// The time of a message, which is in milliseconds.
 fn time_of(message: &[u8]) -> Option<String> {
     let digits = std::str::from_utf8(json::member(message, "timestamp")?).ok()?;
     time::from_milliseconds(digits.parse().ok()?)

@@ -1,4 +1,4 @@
-//! A message as an element: all of it is text.
+//! Encodes messages as elements with text content only.
 
 use crate::format::report::{Loss, Report};
 use crate::format::request::contents::{Content, pieces};
@@ -9,7 +9,7 @@ use crate::model::message::Role;
 use crate::model::time;
 use std::borrow::Cow;
 
-/// The line of a message.
+/// The line for a message.
 pub fn element(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
     let role = match said.message.role() {
         Role::Developer => Cow::Borrowed("system"),
@@ -53,7 +53,7 @@ pub fn element(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
     element.finish()
 }
 
-/// The texts of a content with a blank line between them.
+/// The texts of a content, separated by blank lines.
 fn content(raw: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
     let mut texts = Vec::new();
     for piece in pieces(raw) {
@@ -86,7 +86,7 @@ fn placeholder(media: &Media<'_>) -> String {
     }
 }
 
-/// The text of a thought; none of one that is encrypted.
+/// The text of reasoning; `None` if it is encrypted.
 fn thought<'t>(part: &'t [u8], report: &mut Report) -> Option<Cow<'t, str>> {
     let member = |name| json::member(part, name);
     let signs = ["signature", "encrypted_content", "thoughtSignature", "data"];
@@ -98,7 +98,7 @@ fn thought<'t>(part: &'t [u8], report: &mut Report) -> Option<Cow<'t, str>> {
     text
 }
 
-/// The summary of an encrypted thought.
+/// The summary of encrypted reasoning.
 fn summary(part: &[u8]) -> Option<Cow<'_, str>> {
     let texts = pieces(json::member(part, "summary"))
         .into_iter()
@@ -109,7 +109,7 @@ fn summary(part: &[u8]) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(texts.collect::<Vec<_>>().join("\n\n")))
 }
 
-/// A call; arguments that are not a string are the text of them.
+/// A call; arguments that are not a string become their JSON text.
 fn call(raw: &[u8], report: &mut Report) -> Vec<u8> {
     let function = json::member(raw, "function").or_else(|| json::member(raw, "custom"));
     let function = function.unwrap_or(b"{}");

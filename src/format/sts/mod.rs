@@ -1,8 +1,8 @@
-//! Session traces (STS), the format in which sessions are published: a header with the name of the harness, then a
-//! message per line in an envelope.
+//! Session traces (STS), a format for publishing sessions: a header with the name of the harness, then one message per
+//! line in an envelope.
 //!
-//! A line of another type is a passthrough record. A message without a role, or with a content that is not text, is damage.
-//! Every member that the record stream has no place for is in the residue of its message; those of the header are in
+//! A line of another type is a passthrough record. A message without a role, or with content that is not text, is
+//! damage. Members without a native equivalent are in the residue of their message; those of the header are in
 //! `metadata.sts.session`.
 
 mod codec;
@@ -44,15 +44,15 @@ pub const FORM: Form = Form {
     ..kit::form!(&Trace)
 };
 
-/// The word under which residues are kept.
+/// The name of the format's annotations.
 const NAME: &str = "sts";
 
-/// What a trace looks like.
+/// The signature of a trace.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a session trace (STS)",
     header: |shape| shape.says("type", "session") && shape.is_text("harness") && shape.is_text("id"),
-    // Entries with an id are those of pi, which may name a harness as well.
+    // Entries with an id belong to pi, whose header may have a harness, too.
     content: |shape| match shape.says("type", "message") {
         true => {
             let message = shape.object("message");

@@ -1,4 +1,4 @@
-//! A message of OpenAI Chat as training data has it.
+//! Encodes OpenAI Chat messages for training data.
 
 use super::Kind;
 use super::options::{Thinking, TrainingOptions};
@@ -11,13 +11,13 @@ use crate::model::record::Record;
 use crate::model::speaker;
 use std::collections::HashMap;
 
-/// Writes the messages of a session, in order.
+/// Encodes the messages of a session, in order.
 pub struct Writer {
     kind: Kind,
     options: TrainingOptions,
-    /// The tools of calls, by id.
+    /// Tool names by call id.
     tools: HashMap<String, String>,
-    /// Most calls in a message.
+    /// Maximum number of calls in a message.
     pub calls: usize,
 }
 
@@ -31,7 +31,7 @@ impl Writer {
         }
     }
 
-    /// The message; `reasoning` is that of the record.
+    /// Encodes a message; `reasoning` is that of the record.
     pub fn message(&mut self, raw: &[u8], reasoning: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
         let record = Record::parse(raw, Place { line: 1, offset: 1 });
         let Some(message) = record.message() else {
@@ -71,7 +71,7 @@ impl Writer {
         json::with_members(raw, &borrowed).unwrap_or_else(|_| raw.to_vec())
     }
 
-    /// Content that differs: only texts and images remain, and for templates texts alone are one string.
+    /// The content if it changes: only text and images are kept, and for templates a single string of texts.
     fn content(&self, message: &Message<'_>, report: &mut Report) -> Option<Vec<u8>> {
         let parts = json::elements(message.content?, Dialect::Strict)?;
         let kept = |raw: &&[u8]| {
@@ -88,7 +88,7 @@ impl Writer {
         Some(array(remaining))
     }
 
-    /// The members that chat templates expect: objects as arguments, a text, the tool of a result.
+    /// Adds the members that chat templates expect: arguments as objects, text content, the tool name of a result.
     fn of_templates(
         &self,
         message: &Message<'_>,
@@ -113,7 +113,7 @@ impl Writer {
     }
 }
 
-/// A call with an object as its arguments; free text is the member `input`.
+/// A call with an object as its arguments; free text becomes a member `input`.
 fn with_object(call: &ToolCall<'_>, report: &mut Report) -> Vec<u8> {
     let text = call.arguments.trim();
     let mut function = ObjectBuilder::default();
@@ -136,7 +136,7 @@ fn with_object(call: &ToolCall<'_>, report: &mut Report) -> Vec<u8> {
     built.finish()
 }
 
-/// The readable texts of reasoning.
+/// The unencrypted texts of reasoning.
 fn thoughts(raw: &[u8]) -> Option<String> {
     if let Some(text) = json::text(raw) {
         return Some(text.into_owned());
@@ -146,7 +146,7 @@ fn thoughts(raw: &[u8]) -> Option<String> {
     Some(texts.join("\n\n"))
 }
 
-/// Takes a message out of the training.
+/// Excludes a message from training.
 pub fn unweighted(raw: &mut Vec<u8>) {
     if let Ok(changed) = json::with_members(raw, &[("weight", Some(b"0"))]) {
         *raw = changed;

@@ -1,4 +1,4 @@
-//! Training data for models: one session on a line, as messages of OpenAI Chat with the definitions of their tools.
+//! Training data for models: one session per line, as OpenAI Chat messages with their tool definitions.
 
 mod message;
 mod options;
@@ -20,7 +20,7 @@ use crate::model::view::View;
 use message::Writer;
 use std::io::Write;
 
-/// Lines for the fine-tuning of OpenAI models, as a format.
+/// Fine-tuning data for OpenAI models, as a format.
 pub const FINETUNE: Form = Form {
     name: "openai-finetune",
     about: "OpenAI fine-tuning data (write-only)",
@@ -35,7 +35,7 @@ pub const FINETUNE: Form = Form {
     ..Form::BLANK
 };
 
-/// Lines for the trainers of TRL, as a format.
+/// Training data for TRL, as a format.
 pub const TRL: Form = Form {
     name: "trl",
     about: "TRL training data (write-only)",
@@ -67,12 +67,12 @@ const LOSSES: [Loss; 6] = [
     Loss::Orphan,
 ];
 
-/// The form of the lines.
+/// The variant of training data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Of OpenAI.
+    /// For OpenAI.
     Finetune,
-    /// Of TRL.
+    /// For TRL.
     Trl,
 }
 
@@ -87,7 +87,7 @@ pub fn write(
 ) -> Result<()> {
     let mut losses = Report::default();
     let request = request::elements(Api::OpenaiChat, session, view, &mut losses)?;
-    // The options decide about reasoning.
+    // The options determine the handling of reasoning.
     losses.losses.remove(&Loss::Reasoning);
     report.findings.append(&mut losses.findings);
     for (loss, times) in losses.losses {

@@ -1,9 +1,9 @@
 //! Options of training data.
 
-/// How a line is written.
+/// Options of training data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrainingOptions {
-    /// OpenAI: assistant messages with weight, the newest ones; none: all.
+    /// OpenAI: number of latest assistant messages with weight; `None`: all.
     pub train_last: Option<usize>,
     /// TRL: `prompt` and `completion` instead of `messages`.
     pub prompt_completion: bool,

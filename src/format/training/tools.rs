@@ -1,10 +1,10 @@
-//! Definitions of tools, as the session records them.
+//! Tool definitions recorded in a session.
 
 use crate::format::request;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::session::Session;
 
-/// The definitions as those of OpenAI Chat, in order.
+/// The definitions in OpenAI Chat form, in order.
 pub fn definitions(session: &Session) -> Vec<Vec<u8>> {
     let header = session.header();
     let metadata = header.iter().find(|(name, _)| name == "metadata");
@@ -16,14 +16,14 @@ pub fn definitions(session: &Session) -> Vec<Vec<u8>> {
     let Some(raw) = own.or_else(sent) else {
         return Vec::new();
     };
-    // Training sets keep the definitions in a string.
+    // Training sets store the definitions in a string.
     let text = json::text(&raw).map(|text| text.into_owned().into_bytes());
     let raw = text.unwrap_or(raw);
     let tools = json::elements(&raw, Dialect::Strict).unwrap_or_default();
     tools.into_iter().flat_map(definition).collect()
 }
 
-/// A definition in the form of any API; of Gemini, an element has several.
+/// Converts a definition of any API; an element of Gemini has several.
 fn definition(raw: &[u8]) -> Vec<Vec<u8>> {
     if json::member(raw, "function").is_some() {
         return vec![raw.to_vec()];

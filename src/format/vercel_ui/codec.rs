@@ -1,4 +1,4 @@
-//! The AI SDK's messages, as the kit reads and writes them: an exchange is an element.
+//! Implements the kit's codec for UI messages of the AI SDK; each exchange is an element.
 
 use super::{NAME, encode_new, encode_old, read};
 use crate::format::kit::{Codec, Decoded, Editor, Layout, Source, losses};
@@ -11,10 +11,10 @@ use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::View;
 
-/// The AI SDK's messages, of one of its versions.
+/// The codec, for one version.
 #[derive(Clone, Copy)]
 pub struct VercelUi {
-    /// Whether they are of version 4.
+    /// Whether it is version 4.
     is_old: bool,
 }
 
@@ -79,7 +79,7 @@ impl Codec for VercelUi {
 }
 
 impl Editor for VercelUi {
-    /// The number of new messages.
+    /// Number of new messages.
     type Context = usize;
 
     fn context(&self, _: Option<&[u8]>, _: &Source) -> usize {
@@ -107,7 +107,7 @@ impl Editor for VercelUi {
         if json::member(&element, "id").is_some() {
             return Some(element);
         }
-        // Always the same id for the same message.
+        // The id is derived from the message, so it is reproducible.
         let text = [(*made - 1).to_string().as_bytes(), b"\n", &element].concat();
         let id = quoted(&format!("msg_{}", &key::sha256(&text)[..16]));
         json::with_members(&element, &[("id", Some(&id))]).ok()
@@ -115,13 +115,13 @@ impl Editor for VercelUi {
 
     fn losses(&self, said: &Said<'_>, joined: bool, report: &mut Report) {
         let mut lost = vec![Loss::Usage, Loss::Model, Loss::Category, Loss::Name];
-        // An id that the reader gave is not lost.
+        // An id that the reader generated is not a loss.
         lost.extend((joined && said.noted("of").is_none()).then_some(Loss::Id));
         lost.extend((joined || !self.is_old).then_some(Loss::Timestamp));
         let known = [NAME, "is_error", "denied", "invalid"];
         losses::members(&said.message, said.body, &lost, &known, report);
         let is_refused = json::member(said.body, "refusal").is_some_and(|raw| raw != b"null");
-        // The user says what others say.
+        // Messages of other roles become user messages.
         let is_other = said.message.role() == Role::Other;
         report.lose(Loss::Part, u64::from(is_refused) + u64::from(is_other));
     }

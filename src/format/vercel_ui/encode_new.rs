@@ -1,4 +1,4 @@
-//! Messages of version 5: an exchange is one, with a border before each step.
+//! Encodes messages for version 5: an exchange is one message, with a separator before each step.
 
 use super::part;
 use crate::format::report::{Loss, Report};
@@ -9,7 +9,7 @@ use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::{Part, Role};
 use std::collections::HashMap;
 
-/// The element of messages: those of an exchange, or one of any other role.
+/// Encodes an exchange, or a single message of any other role, as an element.
 pub fn element(said: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
     let mut parts: Vec<Vec<u8>> = Vec::new();
     let mut waiting = Waiting::default();
@@ -39,12 +39,12 @@ pub fn element(said: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
     Some(made.finish())
 }
 
-/// The message that names its element.
+/// The message that determines the id of its element.
 pub fn first<'s, 'b>(said: &'s [Said<'b>]) -> Option<&'s Said<'b>> {
     said.iter().find(|said| said.message.role() != Role::Tool)
 }
 
-/// The role of an element; whoever else speaks is the user.
+/// The role of an element; other senders become user.
 pub fn role(said: &Said<'_>) -> &'static str {
     match said.message.role() {
         Role::Assistant | Role::Tool => "assistant",
@@ -53,7 +53,7 @@ pub fn role(said: &Said<'_>) -> &'static str {
     }
 }
 
-/// The parts of calls without a result so far, by the ids of the calls.
+/// Indexes of call parts without a result so far, by call id.
 #[derive(Default)]
 pub struct Waiting(HashMap<String, Vec<usize>>);
 
@@ -64,7 +64,7 @@ impl Waiting {
         self.0.entry(id.into_owned()).or_default().push(part);
     }
 
-    /// The part of a result's call; that there is none is reported.
+    /// The part with a result's call; reports a missing one.
     pub fn take(&mut self, result: &Said<'_>, report: &mut Report) -> Option<usize> {
         let id = result.message.tool_call_id().unwrap_or_default();
         let part = self.0.get_mut(id.as_ref()).and_then(Vec::pop);
@@ -73,20 +73,20 @@ impl Waiting {
     }
 }
 
-/// Reports reasoning that is left out.
+/// Reports omitted reasoning.
 pub fn lose_reasoning(part: &[u8], report: &mut Report) {
     report.lose(Loss::Reasoning, 1);
     lose_signature(part, report);
 }
 
-/// Reports a signature that is left out.
+/// Reports an omitted signature.
 pub fn lose_signature(part: &[u8], report: &mut Report) {
     let names = ["signature", "encrypted_content", "thoughtSignature", "data"];
     let is_signed = names.iter().any(|name| json::member(part, name).is_some());
     report.lose(Loss::Signature, u64::from(is_signed));
 }
 
-/// Thoughts and content.
+/// Encodes reasoning and content.
 fn spoken(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let mut parts = Vec::new();
     for part in said.reasoning() {
@@ -147,7 +147,7 @@ fn content(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     Some(made.finish())
 }
 
-/// Name and arguments of a call; whether they were given in another form than that of a function is reported.
+/// Name and arguments of a call; reports calls that are not function calls.
 pub fn function<'c>(call: &'c [u8], report: &mut Report) -> (&'c [u8], Option<&'c [u8]>) {
     let function = json::member(call, "function")
         .or_else(|| json::member(call, "custom"))
@@ -174,7 +174,7 @@ fn call(raw: &[u8], report: &mut Report) -> Vec<u8> {
     made.finish()
 }
 
-/// The text of a result; what is no text in it is reported.
+/// The text of a result; reports other parts as losses.
 pub fn result_text(said: &Said<'_>, report: &mut Report) -> String {
     for part in said.message.parts() {
         if let Part::Other(_, raw) = part {

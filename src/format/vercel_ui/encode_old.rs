@@ -1,4 +1,4 @@
-//! Messages of version 4: what was said is in `content`, and with all else in `parts`.
+//! Encodes messages for version 4: text is in `content`, and all data in `parts`.
 
 use super::encode_new::{Waiting, first, function, lose_reasoning, lose_signature, result_text, role};
 use super::part;
@@ -9,7 +9,7 @@ use crate::format::request::piece::{Said, array, object_arguments};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 
-/// A message that is being made.
+/// A message under construction.
 #[derive(Default)]
 struct Open {
     role: &'static str,
@@ -25,7 +25,7 @@ enum Made {
     Call(Vec<u8>),
 }
 
-/// The element of messages: those of an exchange, or one of any other role.
+/// Encodes an exchange, or a single message of any other role, as an element.
 pub fn element(said: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
     let mut open = Open {
         role: first(said).map_or("assistant", role),
@@ -92,7 +92,7 @@ fn finished(first: &Said<'_>, open: Open) -> Vec<u8> {
     made.finish()
 }
 
-/// Thoughts and content.
+/// Encodes reasoning and content.
 fn spoken(said: &Said<'_>, open: &mut Open, report: &mut Report) {
     for part in said.reasoning() {
         let text = part::thought_text(part);
@@ -140,7 +140,7 @@ fn spoken(said: &Said<'_>, open: &mut Open, report: &mut Report) {
     }
 }
 
-/// An attachment; what the model made is a part of what it said.
+/// Encodes an attachment; for a model message, as a part.
 fn attach(raw: &[u8], open: &mut Open, report: &mut Report) {
     let Some(media) = Media::of(raw) else {
         report.lose(Loss::Part, 1);
@@ -192,7 +192,7 @@ fn call(raw: &[u8], step: u64, report: &mut Report) -> Vec<u8> {
     made.finish()
 }
 
-/// A call with its result; that it failed has no place.
+/// A call with its result; the format cannot represent a failure.
 fn answered(call: &[u8], said: &Said<'_>, report: &mut Report) -> Vec<u8> {
     let failed = ["is_error", "denied"]
         .iter()

@@ -1,14 +1,15 @@
-//! Messages of the AI SDK's user interface, in an array, one a line, or in objects with `messages`; of version 5 (`parts`)
-//! and of version 4 (`content`, `toolInvocations`). One of them holds a whole exchange: steps of the model, and in each
-//! call what came of it.
+//! UI messages of the AI SDK, in an array, one per line, or in objects with `messages`; of version 5 (`parts`) and
+//! version 4 (`content`, `toolInvocations`). A message contains a whole exchange: the steps of the model, with the
+//! result in each call.
 //!
-//! Each step is a message of the model, and one of the tool for each call that has a result. Parts that are shown and not
-//! sent (`data-*`, sources) are in the residue alone. A result that failed, or was not allowed, has `metadata.is_error` or
-//! `metadata.denied`. A message whose content is not the text of its parts has `metadata.vercel-ui.differs`, one with its
-//! reasoning outside of its parts `metadata.vercel-ui.reasoning`. Messages of the role `data` are passthrough records.
+//! Each step becomes an assistant message, and a tool message per call with a result. Parts that are displayed but not
+//! sent (`data-*`, sources) are only in the residue. A failed or denied result has `metadata.is_error` or
+//! `metadata.denied`. A message whose content differs from the text of its parts has `metadata.vercel-ui.differs`, one
+//! with its reasoning outside of its parts `metadata.vercel-ui.reasoning`. Messages of role `data` are passthrough
+//! records.
 //!
-//! A tool that the provider ran is a part of the content and not a call. An input that is a text is the arguments as they
-//! are, as those that are not JSON are written.
+//! A tool that the provider ran is a content part, not a call. If an input is a string, it is used as the arguments
+//! unchanged; arguments that are not JSON are written that way.
 
 mod codec;
 mod encode_new;
@@ -45,7 +46,7 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// The same as version 4 has it.
+/// UI messages of version 4, as a format.
 pub const OLD_FORM: Form = Form {
     name: "vercel-ui-v4",
     about: "Vercel AI SDK UI messages, version 4 (write-only)",
@@ -58,7 +59,7 @@ pub const OLD_FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// The word under which leftovers are kept.
+/// The name of the format's annotations.
 const NAME: &str = "vercel-ui";
 
 const LOSSES: &[Loss] = &[
@@ -81,8 +82,7 @@ const LOSSES: &[Loss] = &[
     Loss::Unreadable,
 ];
 
-/// How many messages of a view came with a content that is not the text of their parts; other formats have no place
-/// for it.
+/// Number of visible messages whose content differs from the text of their parts, which other formats cannot represent.
 pub fn differing_contents(session: &Session, view: &View) -> u64 {
     let differs = |body: &[u8]| {
         let note = kit::records::note(body, NAME);
@@ -92,7 +92,7 @@ pub fn differing_contents(session: &Session, view: &View) -> u64 {
     bodies.filter(|body| differs(body)).count() as u64
 }
 
-/// What they look like.
+/// The signature.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "Vercel AI SDK messages",

@@ -1,4 +1,4 @@
-//! Messages of version 5, in pieces.
+//! Splits messages of version 5 into pieces.
 
 use super::part::{self, text};
 use super::piece::{Answer, Call, Piece};
@@ -6,13 +6,13 @@ use crate::format::request::draft::text_part;
 use crate::format::request::piece::quoted;
 use crate::model::json::{self, Dialect};
 
-/// The pieces of a message; none of one without parts.
+/// The pieces of a message; `None` if it has no parts.
 pub fn pieces(raw: &[u8]) -> Option<Vec<Piece>> {
     let parts = json::elements(json::member(raw, "parts")?, Dialect::Strict)?;
     Some(parts.into_iter().filter_map(piece).collect())
 }
 
-/// A piece; none of a part that is shown and not sent.
+/// Converts a part; `None` if it is displayed but not sent.
 fn piece(raw: &[u8]) -> Option<Piece> {
     let kind = text(raw, "type").unwrap_or_default();
     let said = json::member(raw, "text").filter(|raw| raw.starts_with(b"\""));

@@ -1,5 +1,5 @@
-//! Messages of version 4, in pieces. What was said stands in `content`, and in newer ones in `parts` as well; calls
-//! in `toolInvocations`, or in parts.
+//! Splits messages of version 4 into pieces. Text is in `content`, in newer messages also in `parts`; calls are in
+//! `toolInvocations` or in parts.
 
 use super::part::{self, text};
 use super::piece::{Answer, Call, Piece};
@@ -52,7 +52,7 @@ pub fn pieces(raw: &[u8], role: &str) -> Vec<Piece> {
         pieces.push(Piece::Call(call));
     }
     if let Some(said) = said {
-        // What was said last: it follows the results, as the SDK sends it.
+        // The final text follows the results, as the SDK sends it.
         if answered {
             pieces.push(Piece::Border);
         }
@@ -74,7 +74,7 @@ pub fn reasoning(raw: &[u8]) -> Option<&[u8]> {
     string(raw, "reasoning")
 }
 
-/// When a message was made, as JSON.
+/// The creation time of a message, as JSON.
 pub fn time(raw: &[u8]) -> Option<Vec<u8>> {
     json::member(raw, "createdAt").and_then(|raw| match json::text(raw) {
         Some(text) => time::is_rfc3339(&text).then(|| raw.to_vec()),
@@ -85,7 +85,7 @@ pub fn time(raw: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// Whether a message has a content other than the text of its parts: the parts are what was said, as the SDK sends it.
+/// Whether the content of a message differs from the text of its parts, which are what the SDK sends.
 pub fn differs(raw: &[u8]) -> bool {
     let Some(said) = string(raw, "content").and_then(json::text) else {
         return false;

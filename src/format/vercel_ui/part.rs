@@ -1,11 +1,11 @@
-//! Thoughts and attachments, from the spelling of the SDK and into it.
+//! Converts reasoning and attachments between the SDK's form and the native one.
 
 use crate::format::request::media::{Bytes, Kind, Media, address, kind_of};
 pub use crate::model::json::member_text as text;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 
-/// A thought with this text (a string's JSON), and what its provider noted on it.
+/// Reasoning with this text (a JSON string) and the provider's metadata.
 pub fn thought(said: &[u8], told: Option<&[u8]>) -> Vec<u8> {
     let told = told.unwrap_or(b"{}");
     let noted = |provider: &str, name: &str| {
@@ -35,7 +35,7 @@ pub fn thought(said: &[u8], told: Option<&[u8]>) -> Vec<u8> {
     part.finish()
 }
 
-/// What a provider noted on a thought, where it is known which it was; none of one that is not signed.
+/// The provider's metadata of signed reasoning, if the provider is known.
 pub fn signed(part: &[u8]) -> Option<Vec<u8>> {
     let kind = text(part, "type").unwrap_or_default();
     let filled = |name: &str| json::member(part, name).filter(|raw| raw.len() > 2 && raw.starts_with(b"\""));
@@ -63,7 +63,7 @@ pub fn signed(part: &[u8]) -> Option<Vec<u8>> {
     Some(told.finish())
 }
 
-/// The text of a thought, of an OpenAI item that of its summary.
+/// The text of reasoning; for an OpenAI item, that of its summary.
 pub fn thought_text(part: &[u8]) -> String {
     if let Some(text) = text(part, "text") {
         return text.into_owned();
@@ -76,7 +76,7 @@ pub fn thought_text(part: &[u8]) -> String {
     texts.collect::<Vec<_>>().join("\n\n")
 }
 
-/// The part that a file of this type and address is; none where the record stream has no such part.
+/// The native part for a file with this type and URL, if there is one.
 pub fn file(mime: Option<Cow<'_, str>>, url: Cow<'_, str>, name: Option<Cow<'_, str>>) -> Option<Vec<u8>> {
     let kind = mime.as_deref().map_or(Kind::File, kind_of);
     let bytes = match address(url) {
@@ -92,17 +92,17 @@ pub fn file(mime: Option<Cow<'_, str>>, url: Cow<'_, str>, name: Option<Cow<'_, 
     media.chat()
 }
 
-/// An attachment as it is sent: its media type, its address, its name.
+/// An attachment in the SDK's form.
 pub struct File<'a> {
-    /// The media type, as far as it is known.
+    /// The media type, if known.
     pub mime: Cow<'a, str>,
-    /// The address.
+    /// The URL.
     pub url: String,
     /// The name.
     pub name: Option<Cow<'a, str>>,
 }
 
-/// The file that a part holds; none where only its provider has it.
+/// The file of a part; `None` if only its provider has the data.
 pub fn attachment<'a>(media: Media<'a>) -> Option<File<'a>> {
     let url = media.url()?;
     let mime = match (media.bytes, media.kind) {
@@ -118,7 +118,7 @@ pub fn attachment<'a>(media: Media<'a>) -> Option<File<'a>> {
     })
 }
 
-/// A text as the JSON that it is; none of one that is a string itself, or none at all.
+/// The JSON value in a text; `None` if it is a string or invalid.
 pub fn value(text: &str) -> Option<&[u8]> {
     let bytes = text.as_bytes();
     let whole = json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len());
@@ -126,7 +126,7 @@ pub fn value(text: &str) -> Option<&[u8]> {
     (whole && line && !bytes.starts_with(b"\"")).then_some(bytes)
 }
 
-/// The text of a value: a string's own, else its JSON.
+/// The text of a value: that of a string, or the JSON of any other value.
 pub fn text_of(value: &[u8]) -> Vec<u8> {
     match value.starts_with(b"\"") {
         true => value.to_vec(),

@@ -1,10 +1,10 @@
-//! What a message is taken to, in either version.
+//! The pieces of a message, for both versions.
 
 /// One piece of a message.
 pub enum Piece {
-    /// The border between two steps.
+    /// The separator between two steps.
     Border,
-    /// A thought.
+    /// Reasoning.
     Thought(Vec<u8>),
     /// A part of the content.
     Part(Vec<u8>),
@@ -18,18 +18,18 @@ pub struct Call {
     pub id: Vec<u8>,
     /// The tool, as JSON.
     pub name: Vec<u8>,
-    /// The arguments: a string's JSON.
+    /// The arguments, a JSON string.
     pub arguments: Vec<u8>,
-    /// What came of it.
+    /// Its result.
     pub result: Option<Answer>,
 }
 
-/// What came of a call.
+/// The result of a call.
 pub struct Answer {
-    /// A string's JSON.
+    /// The content, a JSON string.
     pub content: Vec<u8>,
     /// Whether the tool failed.
     pub failed: bool,
-    /// Whether the tool was not allowed to run.
+    /// Whether the call was denied.
     pub denied: bool,
 }

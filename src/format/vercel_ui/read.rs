@@ -1,4 +1,4 @@
-//! A message as native ones: each step of the model, and the results of its calls.
+//! Converts a message to native ones: each step of the model, and the results of its calls.
 
 use super::piece::{Call, Piece};
 use super::{new, old};
@@ -7,7 +7,7 @@ use crate::format::request::piece::array;
 use crate::model::json;
 use std::borrow::Cow;
 
-/// A step that is being put together.
+/// A step under construction.
 #[derive(Default)]
 struct Step {
     thoughts: Vec<Vec<u8>>,
@@ -28,13 +28,13 @@ pub fn is_old(element: &[u8]) -> bool {
         .any(|name| json::member(element, name).is_some())
 }
 
-/// The role of a message; none of what is not a message.
+/// The role of a message; `None` if the value is not one.
 pub fn role(raw: &[u8]) -> Option<Cow<'_, str>> {
     let role = json::member(raw, "role").and_then(json::text)?;
     matches!(role.as_ref(), "system" | "user" | "assistant").then_some(role)
 }
 
-/// The native messages of a message; none of what is not a message.
+/// The native messages; `None` if the value is not a message.
 pub fn messages(raw: &[u8]) -> Option<Vec<Draft>> {
     let role = role(raw)?;
     let is_old = is_old(raw);

@@ -1,4 +1,4 @@
-//! LangChain's messages: small ones, and those of the fixtures.
+//! Tests with small files, and with the sample files.
 
 use crate::format::report::{Loss, Report};
 use crate::format::tests::bed::{through_lines, written};
@@ -47,7 +47,7 @@ fn the_fixtures_are_what_is_said_of_them() {
     truth::hold(FORMAT, usage);
 }
 
-/// One of everything, in the form of a dict.
+/// Messages with all kinds of data, as dicts.
 const RICH: &str = r#"[
  {"type":"system","data":{"content":"Be terse.","additional_kwargs":{"__openai_role__":"developer"},"response_metadata":{},"type":"system","name":null,"id":null}},
  {"type":"human","data":{"content":["Look",{"type":"image","base64":"AA==","mime_type":"image/png"},{"type":"odd","x":1}],"additional_kwargs":{},"response_metadata":{},"type":"human","name":"ann","id":"h1"}},
@@ -149,7 +149,7 @@ fn a_change_leaves_all_other_elements_as_they_were() {
         .unwrap();
     assert!(added.starts_with(",\n {\"type\":\"human\""), "{added}");
     assert!(added.ends_with("\n]\n"), "{added}");
-    // A message that goes takes its element along, and no other.
+    // A removed message removes its element, and no other.
     let file = opened(FORMAT, RICH);
     let drop = r#"{"type":"compact","id":"evt_1","at":"2026-01-01T00:00:00Z","drop":["h1"]}"#;
     let out = file.with(&[(0, drop)]);

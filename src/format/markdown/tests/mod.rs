@@ -1,4 +1,4 @@
-//! Pages, as a reader of Markdown sees them.
+//! Tests of pages with Markdown parsers.
 
 use crate::format::report::{Loss, Report};
 use crate::format::{Format, Purpose};
@@ -24,12 +24,12 @@ fn page(session: &Session) -> (String, Report) {
     (String::from_utf8(out).unwrap(), report)
 }
 
-/// What a reader of Markdown makes of a page.
+/// The parsed content of a page.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Seen {
-    /// Headings of the two levels that a page has, by their text.
+    /// Texts of the headings of both levels that a page has.
     headings: Vec<String>,
-    /// Blocks of code that stand by themselves.
+    /// Top-level code blocks.
     codes: Vec<String>,
     /// Tags.
     tags: Vec<String>,
@@ -117,7 +117,7 @@ fn long_results_are_folded() {
     assert_eq!(seen(&page).codes[0].lines().count(), 40);
 }
 
-/// Some readers take what stands between two such lines for metadata, and the speakers there with it.
+/// Some renderers treat the text between two such lines as metadata, including headings of messages.
 #[test]
 fn what_looks_like_metadata_takes_no_speaker_along() {
     let made = session(&[
@@ -128,11 +128,11 @@ fn what_looks_like_metadata_takes_no_speaker_along() {
     ]);
     let (page, _) = page(&made);
     assert_eq!(seen(&page).headings, ["a", "user", "user", "assistant"], "{page}");
-    // A rule as it is usual stays one.
+    // An ordinary thematic break is unchanged.
     assert!(page.contains("one\n\n---\n\ntwo"), "{page}");
 }
 
-/// Lines that try to leave their place.
+/// Lines that try to break out of their position.
 fn line() -> impl Strategy<Value = String> {
     let nasty = prop::sample::select(vec![
         "```",
@@ -211,7 +211,7 @@ proptest! {
         let (page, _) = page(&session(&lines));
         let seen = seen(&page);
         prop_assert_eq!(seen.tags.len(), tags, "{}\n{:?}", page, seen);
-        // A text may have headings of its own, of other words than the speakers'.
+        // A text may have headings with other words.
         let speaks = |heading: &&String| {
             let first = heading.split_whitespace().next().unwrap_or_default().to_lowercase();
             expected.contains(&first)

@@ -1,4 +1,4 @@
-//! Any document, and any session.
+//! Property tests with generated documents and sessions.
 
 use super::{cut, returned, sessions, sessions_and_tail, shown, through_lines, written};
 use crate::format::Purpose;
@@ -28,7 +28,7 @@ fn part(nth: usize, kind: u8, odd: bool) -> String {
     format!("{{{ids},{rest}}}")
 }
 
-/// A message: whose, which one it answers or keeps, and its parts.
+/// A message: its sender, the message that it answers or keeps, and its parts.
 type Message = (u8, u8, Vec<(u8, bool)>);
 
 fn message(nth: usize, (kind, other, parts): &Message) -> String {

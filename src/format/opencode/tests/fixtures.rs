@@ -1,4 +1,4 @@
-//! What is known of public files, and what holds of every document.
+//! Tests with public files, and invariants for every document.
 
 use super::{DOCUMENT, returned, sessions, shown, through_lines, with, written};
 use crate::format::tests::truth;
@@ -7,7 +7,7 @@ use crate::model::view::View;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What was cached is beside the figure of the input.
+/// Cached tokens are not included in the input.
 fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
     let number = |value: &Value| value.as_u64().unwrap_or(0);
     let (read, write) = (number(&usage["cache"]["read"]), number(&usage["cache"]["write"]));
@@ -26,7 +26,7 @@ fn every_file_counts_what_it_is_known_to_hold() {
     truth::hold(Format::Opencode, usage);
 }
 
-/// The documents at hand, the one that is kept here first.
+/// The available documents, that of this repository first.
 fn documents() -> Vec<(String, Vec<u8>)> {
     let files = truth::files("opencode").into_iter();
     let files = files.map(|truth| (truth.name, std::fs::read(truth.path).unwrap()));

@@ -1,4 +1,4 @@
-//! Documents read and written.
+//! Tests of reading and writing documents.
 
 mod arbitrary;
 mod fixtures;
@@ -16,17 +16,17 @@ use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
-/// A document with whatever one may have: a file that is here, steps, a thought with a signature, a result that was
-/// cleared, a compaction, one that came to nothing, a call without a result.
+/// A document with all kinds of data: an inline file, steps, signed reasoning, a cleared result, a compaction, a failed
+/// one, a call without a result.
 pub const DOCUMENT: &str = include_str!("document.json");
 
-/// The sessions of an input as they come, with where they came from.
+/// The sessions of an input with their source bytes.
 pub fn sessions(bytes: &[u8]) -> (Vec<Session>, Report) {
     let (sessions, report, _) = sessions_and_tail(bytes);
     (sessions, report)
 }
 
-/// The same, and what stands behind the last of them.
+/// As [`sessions`], with the bytes after the last one.
 pub fn sessions_and_tail(bytes: &[u8]) -> (Vec<Session>, Report, Vec<u8>) {
     let mut report = Report::default();
     let mut reader = kit::open(
@@ -44,17 +44,17 @@ pub fn sessions_and_tail(bytes: &[u8]) -> (Vec<Session>, Report, Vec<u8>) {
     (sessions, report, reader.tail().to_vec())
 }
 
-/// A session as a document, made of its records alone.
+/// Writes a session as a document from its records alone.
 pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
     bed::written(FORM.write.unwrap(), session, purpose)
 }
 
-/// Sessions as the input that they came from.
+/// Writes sessions back to their input.
 pub fn returned(sessions: &[Session], changed: bool) -> crate::error::Result<Vec<u8>> {
     bed::returned(FORM.back.unwrap(), sessions, changed)
 }
 
-/// What a model would be sent, without books and without what stands for cuts.
+/// The messages that a model would receive, without annotations and placeholders for truncations.
 pub fn shown(session: &Session) -> Vec<String> {
     let view = View::replay(session);
     assert!(view.dangling.is_empty(), "{:?}", view.dangling);

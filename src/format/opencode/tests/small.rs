@@ -1,4 +1,4 @@
-//! Small documents: what each part becomes, and what comes from elsewhere.
+//! Tests with small documents: conversion of parts, and sessions of other formats.
 
 use super::{DOCUMENT, returned, sessions, shown, through_lines, with, written};
 use crate::format::Purpose;
@@ -39,7 +39,7 @@ fn steps_and_results_are_messages() {
         .map(|message| message.id().unwrap().into_owned())
         .collect();
     assert_eq!(ids[..5], ["msg_01", "msg_02", "msg_02#2", "msg_02#3", "msg_02#4"]);
-    // What failed is not sent, and what stands before the message that the compaction names neither.
+    // Failed messages and those before the compaction's first kept message are not sent.
     assert_eq!(
         roles(session, &View::replay(session)),
         ["user", "user", "assistant", "user"]
@@ -117,7 +117,7 @@ fn a_session_from_elsewhere_is_a_document_that_reads_the_same() {
         "{text}"
     );
     assert!(text.contains(r#""finish":"stop""#));
-    // And what it became is what it becomes again.
+    // A second round trip changes nothing.
     assert!(json::same(
         &written(&through_lines(&again[0]), Purpose::Return).0,
         text.as_bytes()
@@ -182,7 +182,7 @@ fn damage_is_told_and_keeps_no_other_message_back() {
     assert_eq!(all[0].messages().count(), 9);
     assert!((0..all[0].len()).all(|line| all[0].class(line) != Class::Unreadable));
     assert_eq!(returned(&all, false).unwrap(), damaged.as_bytes());
-    // Ends are told, and what is whole before them is read.
+    // Truncation is reported, and complete messages before it are read.
     for tenth in 1..10 {
         let cut = &DOCUMENT[..DOCUMENT.len() * tenth / 10];
         let (all, report) = sessions(cut.as_bytes());

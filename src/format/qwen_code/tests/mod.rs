@@ -1,4 +1,4 @@
-//! Logs: small ones, and those of the fixtures.
+//! Tests with small logs, and with the sample files.
 
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 const FORMAT: Format = Format::QwenCode;
 
-/// Of everything one, without what the tests below have.
+/// A log with all kinds of data except those in the tests below.
 const LOG: &str = r#"{"uuid":"a1","parentUuid":null,"sessionId":"s1","timestamp":"2026-08-20T06:00:01.000Z","type":"user","cwd":"/weir","version":"0.22.0","gitBranch":"main","message":{"role":"user","parts":[{"text":"Open both."},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]},"promptId":"p1"}
 {"uuid":"a2","parentUuid":"a1","sessionId":"s1","timestamp":"2026-08-20T06:00:02.000Z","type":"assistant","message":{"role":"model","parts":[{"text":"Both at once.","thought":true}]}}
 {"uuid":"a2","parentUuid":"a1","sessionId":"s1","timestamp":"2026-08-20T06:00:02.500Z","type":"assistant","message":{"role":"model","parts":[{"functionCall":{"id":"g1","name":"gate","args":{"n":9007199254740993}},"thoughtSignature":"c2ln"},{"functionCall":{"name":"gate","args":{"n":2}}}]},"model":"elm","usageMetadata":{"promptTokenCount":500,"candidatesTokenCount":40,"thoughtsTokenCount":12,"cachedContentTokenCount":128}}
@@ -48,7 +48,7 @@ fn said(role: &str, text: &str) -> Value {
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn fixtures_have_their_counts() {
-    // The signature is on a call, and belongs to it.
+    // The signature is on a call and belongs to it.
     truth::hold_but(FORMAT, usage, "syn-compression.jsonl", "signed_reasoning");
 }
 
@@ -124,12 +124,12 @@ fn a_rewind_leaves_a_branch() {
     );
     assert_eq!(header(main)["title"], Value::Null);
     hold(FORMAT, log.concat());
-    // A record that is removed is named by none, in no session.
+    // No record in any session refers to a removed record.
     let drop = r#"{"type":"compact","id":"e","at":"2026-01-01T00:00:00Z","strategy":"x","drop":["a6"]}"#;
     let after = file.with(&[(0, drop)]);
     assert!(!after.contains("\"a6\""), "{after}");
     assert_eq!(opened(FORMAT, after).sessions.len(), 2);
-    // What is added to a branch stays in it.
+    // A message added to a branch remains in it.
     let more = r#"{"role":"user","content":"Wait.","id":"n1"}"#;
     let again = opened(FORMAT, file.with(&[(1, more)]));
     assert_eq!(shown(&again.sessions[1]), ["And now?", "Wait."]);
@@ -173,12 +173,12 @@ fn a_compression_replaces_what_is_before_it() {
     assert_eq!(shown(&file.sessions[0]), all);
     assert_eq!(messages(&file.sessions[0]).len(), 8);
     hold(FORMAT, &log);
-    // The next one replaces what this one inserted.
+    // The next compression replaces the messages that this one inserted.
     let second = json!([{"role": "model", "parts": [{"text": "No summary."}]}]);
     let again = [&log, &compressed("c3", "c2", &second)[..]].concat();
     assert_eq!(shown(&opened(FORMAT, &again).sessions[0]), ["No summary."]);
     hold(FORMAT, again);
-    // Of what it inserted the rest becomes records.
+    // The remaining inserted messages become records.
     let inserted = View::replay(&file.sessions[0]).items[1]
         .body(&file.sessions[0])
         .to_vec();

@@ -1,4 +1,4 @@
-//! Sets that are public.
+//! Tests with public training sets.
 
 use super::{sessions, through_lines, written};
 use crate::format::entries::Entries;

@@ -1,4 +1,4 @@
-//! Training sets read and written.
+//! Tests of reading and writing training sets.
 
 mod fixtures;
 mod properties;
@@ -12,7 +12,7 @@ use crate::model::session::Session;
 use crate::model::view::View;
 use serde_json::Value;
 
-/// The sessions of an input, and what is told of it.
+/// The sessions of an input, and the report.
 pub fn sessions(input: &[u8]) -> (Vec<Session>, Report) {
     let mut report = Report::default();
     let input = Input {
@@ -37,7 +37,7 @@ pub fn messages(input: &str) -> Vec<Value> {
     (1..all[0].len()).map(record).collect()
 }
 
-/// A session as a record, and what is lost.
+/// Writes a session as a record; returns the bytes and the losses.
 pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let view = View::replay(session);
@@ -45,7 +45,7 @@ pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
     (out, report)
 }
 
-/// The session of these lines.
+/// A session with these lines.
 pub fn session(lines: &[Value]) -> Session {
     let mut session = Session::default();
     for line in lines {

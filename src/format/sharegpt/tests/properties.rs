@@ -1,4 +1,4 @@
-//! Whatever stands in a record comes back, and what a record has a place for is carried.
+//! Property tests: records are restored, and all representable data is written.
 
 use super::{session, sessions, through_lines, written};
 use crate::format::Purpose;
@@ -87,7 +87,7 @@ fn record() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Texts, calls and results in the order in which they were said.
+/// Texts, calls and results in order.
 fn said(lines: &[Value]) -> Vec<Value> {
     let mut said = Vec::new();
     for line in lines {

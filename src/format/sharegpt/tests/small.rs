@@ -1,4 +1,4 @@
-//! What turns become, and messages.
+//! Conversion of single turns and messages.
 
 use super::{messages, session, sessions, written};
 use crate::format::report::{Loss, Report};

@@ -1,4 +1,4 @@
-//! Session traces: small ones, and those of the fixtures.
+//! Tests with small traces, and with the sample files.
 
 use crate::format::report::{Loss, Report};
 use crate::format::tests::bed::written;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 const FORMAT: Format = Format::Sts;
 
-/// One of everything.
+/// A trace with all kinds of data.
 const RICH: &str = r#"{"type":"session","harness":"h","id":"s1","name":"Kites","cwd":"/kites","temperature":5e-06}
 {"type":"message","message":{"role":"system","content":"Be terse.","timestamp":1785100000100}}
 {"type":"message","message":{"role":"user","content":"Look","timestamp":1785100001000.0}}

@@ -1,4 +1,4 @@
-//! The AI SDK's messages: small ones of both versions, and those of the fixtures.
+//! Tests with small files of both versions, and with the sample files.
 
 use crate::format::report::{Loss, Report};
 use crate::format::tests::bed::{through_lines, written};
@@ -47,7 +47,7 @@ fn the_fixtures_are_what_is_said_of_them() {
     truth::hold(FORMAT, |_| BTreeMap::new());
 }
 
-/// One of everything.
+/// Messages with all kinds of data.
 const NEW: &str = r#"[
  {"id":"u","role":"user","parts":[{"type":"text","text":"Look"},{"type":"file","mediaType":"image/png","url":"data:image/png;base64,AA=="},{"type":"file","mediaType":"application/pdf","filename":"a.pdf","url":"https://x/a.pdf"},{"type":"data-note","data":1}]},
  {"id":"a","role":"assistant","metadata":{"n":1},"parts":[{"type":"step-start"},{"type":"reasoning","text":"hm","state":"done","providerMetadata":{"openai":{"itemId":"rs","reasoningEncryptedContent":"zz"}}},{"type":"tool-f","toolCallId":"c1","state":"output-available","input":{"n":1.0e-06},"output":[1,2]},{"type":"text","text":"meanwhile"},{"type":"tool-result","toolCallId":"c2","state":"output-error","input":"{x","errorText":"no"},{"type":"step-start"},{"type":"source-url","sourceId":"s","url":"https://x"},{"type":"tool-web","toolCallId":"w","state":"output-available","providerExecuted":true,"input":{},"output":1},{"type":"tool-g","toolCallId":"c3","state":"output-denied","input":{},"approval":{"id":"p","approved":false,"reason":"no!"}},{"type":"tool-h","toolCallId":"c4","state":"output-available","preliminary":true,"input":{},"output":"50%"},{"type":"step-start"}]},
@@ -100,7 +100,7 @@ fn an_exchange_is_its_steps_and_their_results() {
     hold(FORMAT, NEW);
 }
 
-/// The same things as version 4 has them.
+/// The same messages in version 4.
 const OLD: &str = r#"{"id":"chat-1","title":"T","messages":[
  {"id":"u","role":"user","createdAt":"2026-01-02T03:04:05.000Z","content":"Look","experimental_attachments":[{"name":"a.png","contentType":"image/png","url":"data:image/png;base64,AA=="}]},
  {"id":"a","role":"assistant","createdAt":1767323045000,"content":"9 C","reasoning":"hm","toolInvocations":[{"state":"result","step":0,"toolCallId":"c1","toolName":"f","args":{"a":1},"result":"ok"},{"state":"result","step":1,"toolCallId":"c2","toolName":"f","args":{"a":2},"result":{"c":9}}]},
@@ -141,7 +141,7 @@ fn version_four_is_read_and_stays_in_place() {
         1,
         "the same call in both"
     );
-    // A result that came since is put into the call, and a message behind it.
+    // A result is added to its call, and a message after it.
     let more = [
         (0, r#"{"role":"tool","tool_call_id":"c3","content":"done"}"#),
         (0, r#"{"role":"user","content":"Thanks","id":"z"}"#),
@@ -157,7 +157,7 @@ fn version_four_is_read_and_stays_in_place() {
     hold_old();
 }
 
-/// From the record stream it is the same in its own version, and the same said in the other.
+/// Conversion from the record stream restores the same version, and is equivalent in the other.
 fn hold_old() {
     let sessions = read(OLD);
     let native = through_lines(&sessions[0]);
