@@ -1,56 +1,56 @@
-//! What a check finds, and how it is to be repaired.
+//! Violations that a check finds, and options for their repair.
 
 use super::options::Options;
 use super::rules::{Level, Rule};
 use crate::format::request::Api;
 
-/// What a history does against a rule.
+/// A violation of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The rule.
     pub rule: &'static Rule,
-    /// How grave it is under the options of the check.
+    /// Its level under the options of the check.
     pub level: Level,
-    /// Whose rule it is; none: of every history.
+    /// The API of the rule; `None`: it applies to every history.
     pub api: Option<Api>,
-    /// The element, from 0; of a broken structure, the item of the view.
+    /// Index of the element; for a violation of the session structure, the index of the view item.
     pub index: usize,
-    /// What is wrong, in words.
+    /// Description of the violation.
     pub message: String,
-    /// The call, result or part inside the element.
+    /// Index of the call, result or part inside the element.
     pub(super) part: usize,
-    /// Whether it is a call that may still be answered: it stays as it is.
+    /// Whether it is a call that may still be answered, which is not repaired.
     pub(super) open: bool,
 }
 
 impl Finding {
-    /// The call, result or part inside the element that is meant, from 0.
+    /// Index of the call, result or part inside the element.
     pub fn part(&self) -> usize {
         self.part
     }
 
-    /// Whether the history cannot be sent.
+    /// Whether the provider would reject the history.
     pub fn is_error(&self) -> bool {
         self.level == Level::Error
     }
 }
 
-/// Which way a repair goes where there are several.
+/// The method of repair, where there are several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// The smallest piece that breaks the rule goes.
+    /// Drop the smallest unit that violates the rule.
     Drop,
-    /// What is missing is put in.
+    /// Insert what is missing.
     Stub,
-    /// A result without its call becomes text.
+    /// Turn a result without its call into text.
     Text,
 }
 
 impl Mode {
-    /// Every mode.
+    /// All modes.
     pub const ALL: [Mode; 3] = [Mode::Drop, Mode::Stub, Mode::Text];
 
-    /// The name on the command line.
+    /// Name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Mode::Drop => "drop",
@@ -60,18 +60,18 @@ impl Mode {
     }
 }
 
-/// How a history is to be repaired.
+/// Options of a repair.
 #[derive(Clone, Copy, Debug)]
 pub struct Repair<'a> {
-    /// Which way; none: for each rule the first that the table names.
+    /// The mode; `None`: the first one that the table lists for each rule.
     pub mode: Option<Mode>,
-    /// Whether warnings are repaired too, and not only errors.
+    /// Whether warnings are repaired, too.
     pub warnings: bool,
     /// The session's id, from which new ids are derived.
     pub session: &'a str,
 }
 
-/// Findings as they are made.
+/// Violations found so far.
 pub(super) struct Findings<'o> {
     api: Api,
     pub(super) options: &'o Options,
@@ -79,7 +79,7 @@ pub(super) struct Findings<'o> {
 }
 
 impl<'o> Findings<'o> {
-    /// None so far, of the rules of an interface.
+    /// Without violations, for the rules of an API.
     pub(super) fn new(api: Api, options: &'o Options) -> Findings<'o> {
         Findings {
             api,
@@ -88,18 +88,18 @@ impl<'o> Findings<'o> {
         }
     }
 
-    /// All of them, in the order of their elements.
+    /// All violations, sorted by element.
     pub(super) fn sorted(mut self) -> Vec<Finding> {
         self.list.sort_by_key(|finding| finding.index);
         self.list
     }
 
-    /// Notes what breaks a rule; `part` says where inside the element.
+    /// Adds a violation; `part` is the index inside the element.
     pub(super) fn add(&mut self, id: &str, (index, part): (usize, usize), message: impl FnOnce() -> String) {
         self.note(id, (index, part), false, message);
     }
 
-    /// The same for a call without a result, which may stand `at_end` of the history.
+    /// Adds a violation for a call without a result, which may be `at_end` of the history.
     pub(super) fn open(
         &mut self,
         id: &str,
@@ -117,7 +117,7 @@ impl<'o> Findings<'o> {
         open: bool,
         message: impl FnOnce() -> String,
     ) {
-        // The tests make sure that every id is in the table.
+        // A test ensures that every id is in the table.
         let Some(rule) = Rule::of(id) else { return };
         let mut level = self.options.level(rule);
         if open {

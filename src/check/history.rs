@@ -1,5 +1,5 @@
-//! A history under repair: pieces that know which elements they came from, and the loop that repairs one rule after
-//! the other until nothing is left to do.
+//! A history under repair: elements with their origins, and the loop that repairs one rule after another until no
+//! repairable violation is left.
 
 use super::finding::{Finding, Findings, Repair};
 use super::ids::Ids;
@@ -9,44 +9,44 @@ use super::rules::{ALTERNATE, Level, Rule};
 use crate::format::request::Api;
 use std::borrow::Cow;
 
-/// A repair that does not come to an end by itself is ended: what is left is reported.
+/// Maximum number of rounds; violations that remain are reported.
 const ROUNDS: usize = 200;
 
-/// An interface: what is read from its elements, its rules, and their repairs.
+/// The API-specific part of checks: parsing of elements, rules and repairs.
 pub(super) trait Provider: Sized {
-    /// What the rules look at.
+    /// The properties of an element that rules examine.
     type Facts;
-    /// Whose rules they are.
+    /// The API of the rules.
     const API: Api;
-    /// The rules that can be repaired, in the order in which that is done: first what stands alone, so that pairs are
-    /// looked for among what stays.
+    /// The repairable rules in order of repair: first those of single elements, so that calls and results are matched
+    /// among the remaining ones.
     const ORDER: &'static [&'static str];
-    /// The member that holds what is said.
+    /// The member with the content.
     const CONTENT: &'static str;
 
-    /// Reads an element.
+    /// Extracts the properties of an element.
     fn facts(raw: &[u8]) -> Self::Facts;
-    /// Who speaks; neighbours of one speaker can be made one.
+    /// The sender; adjacent elements of one sender can be merged.
     fn speaker(facts: &Self::Facts) -> Option<u8>;
-    /// Who speaks, where that has to alternate: results do not count.
+    /// The sender, for rules that require alternation; `None` for results.
     fn turn(facts: &Self::Facts) -> Option<u8> {
         Self::speaker(facts)
     }
-    /// The type of a text part beside it.
+    /// The type of a text part next to other content.
     fn text_type(_: &Self::Facts) -> &'static str {
         "text"
     }
-    /// Runs the rules.
+    /// Checks the rules.
     fn look(elements: &[&Self::Facts], findings: &mut Findings<'_>);
-    /// Repairs what was found of one rule.
+    /// Repairs the violations of one rule.
     fn repair(rule: &'static Rule, history: &mut History<'_, '_, Self>, findings: &[&Finding]);
 }
 
-/// An element, as it came or changed.
+/// An original or changed element.
 pub(super) struct Piece<'a, F> {
     pub(super) raw: Cow<'a, [u8]>,
     pub(super) facts: F,
-    /// The elements that it came from; none for one that was put in.
+    /// Indexes of its original elements; empty if it was inserted.
     from: Vec<usize>,
     notes: Vec<(String, String)>,
     id: Option<String>,
@@ -71,39 +71,39 @@ impl<'a, F> Piece<'a, F> {
 pub struct Mended {
     /// Its JSON.
     pub raw: Vec<u8>,
-    /// Indexes of the elements that it came from, in order; none for one that was put in.
+    /// Indexes of its original elements, in order; empty if it was inserted.
     pub from: Vec<usize>,
-    /// Whether it is other than it was.
+    /// Whether it was changed.
     pub changed: bool,
-    /// What has no place in the element and is kept beside it: the id of a call, and its arguments as they were.
+    /// Data that the element cannot represent, stored next to it: call ids and the original arguments.
     pub notes: Vec<(String, String)>,
-    /// The id for the message of one that was put in.
+    /// The message id, if it was inserted.
     pub id: Option<String>,
 }
 
-/// One thing that a repair did.
+/// A change by a repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The rule that wanted it.
+    /// The violated rule.
     pub rule: &'static Rule,
-    /// The element of the history as it came; for one that was put in, the element before.
+    /// Index of the element in the original history; for an inserted one, of the element before.
     pub index: usize,
-    /// What was done, in words.
+    /// Description of the change.
     pub what: String,
 }
 
-/// A history after its repair.
+/// The result of a repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fixed {
     /// The elements.
     pub elements: Vec<Mended>,
-    /// What was moved out of the history into the instructions beside it, as JSON.
+    /// Instructions that were moved out of the history, as JSON.
     pub system: Vec<Vec<u8>>,
-    /// What was done; empty when there was nothing to do.
+    /// The changes; empty if there was nothing to repair.
     pub changes: Vec<Change>,
-    /// What is still found.
+    /// The remaining violations.
     pub left: Vec<Finding>,
-    /// How often the history was gone through.
+    /// Number of rounds.
     pub passes: usize,
 }
 
@@ -114,12 +114,12 @@ impl Fixed {
     }
 }
 
-/// The pieces, and what is done to them.
+/// The elements, and pending changes.
 pub(super) struct History<'a, 'o, P: Provider> {
     pub(super) pieces: Vec<Piece<'a, P::Facts>>,
     pub(super) how: &'o Repair<'o>,
     pub(super) ids: Ids,
-    /// What was moved out of the history.
+    /// Instructions that were moved out of the history.
     pub(super) system: Vec<Vec<u8>>,
     gone: Vec<bool>,
     inserted: Vec<(usize, Piece<'a, P::Facts>)>,
@@ -127,17 +127,17 @@ pub(super) struct History<'a, 'o, P: Provider> {
 }
 
 impl<'a, P: Provider> History<'a, '_, P> {
-    /// What the history does against the rules.
+    /// The violations in the history.
     fn look(&self, options: &Options) -> Vec<Finding> {
         findings::<P>(&self.facts(0).collect::<Vec<_>>(), options)
     }
 
-    /// What is known of the pieces from this one on.
+    /// The properties of the elements from this one on.
     pub(super) fn facts(&self, from: usize) -> impl Iterator<Item = &P::Facts> {
         self.pieces[from..].iter().map(|piece| &piece.facts)
     }
 
-    /// Tells what is done to a piece.
+    /// Records a change.
     pub(super) fn tell(&mut self, rule: &'static Rule, index: usize, what: impl Into<String>) {
         let before = self.pieces[..self.pieces.len().min(index + 1)].iter().rev();
         let from = before.filter_map(|piece| piece.from.first()).next();
@@ -148,7 +148,7 @@ impl<'a, P: Provider> History<'a, '_, P> {
         });
     }
 
-    /// A piece gets other bytes.
+    /// Replaces the bytes of an element.
     pub(super) fn replace(&mut self, index: usize, raw: Vec<u8>) {
         let piece = &mut self.pieces[index];
         piece.facts = P::facts(&raw);
@@ -156,17 +156,17 @@ impl<'a, P: Provider> History<'a, '_, P> {
         piece.changed = true;
     }
 
-    /// Keeps a text beside a piece.
+    /// Stores a text next to an element.
     pub(super) fn keep(&mut self, index: usize, name: String, text: String) {
         self.pieces[index].notes.push((name, text));
     }
 
-    /// A piece goes.
+    /// Removes an element.
     pub(super) fn remove(&mut self, index: usize) {
         self.gone[index] = true;
     }
 
-    /// A new piece before another; the number of pieces is the end.
+    /// Inserts an element before another; the number of elements is the end.
     pub(super) fn insert(&mut self, before: usize, raw: Vec<u8>, id: String) {
         let piece = Piece {
             facts: P::facts(&raw),
@@ -179,7 +179,7 @@ impl<'a, P: Provider> History<'a, '_, P> {
         self.inserted.push((before, piece));
     }
 
-    /// Takes a piece from its place to the place before another.
+    /// Moves an element before another, with new bytes.
     pub(super) fn shift(&mut self, index: usize, before: usize, raw: Vec<u8>) {
         let piece = Piece {
             facts: P::facts(&raw),
@@ -193,7 +193,7 @@ impl<'a, P: Provider> History<'a, '_, P> {
         self.remove(index);
     }
 
-    /// A piece goes to the place before another and takes in something of further pieces.
+    /// Moves an element before another, with new bytes that include parts of the elements `others`.
     pub(super) fn gather(&mut self, index: usize, before: usize, raw: Vec<u8>, others: &[usize]) {
         self.shift(index, before, raw);
         let further: Vec<usize> = others
@@ -207,7 +207,7 @@ impl<'a, P: Provider> History<'a, '_, P> {
         }
     }
 
-    /// Puts neighbours into one.
+    /// Merges adjacent elements into the first.
     pub(super) fn merge(&mut self, range: std::ops::Range<usize>, raw: Vec<u8>) {
         let first = range.start;
         for index in range.start + 1..range.end {
@@ -220,7 +220,7 @@ impl<'a, P: Provider> History<'a, '_, P> {
         self.replace(first, raw);
     }
 
-    /// The pieces from `index` on that speak in one voice with those before them.
+    /// The range of adjacent elements with the same sender as this one.
     pub(super) fn voice(&self, index: usize) -> std::ops::Range<usize> {
         self.neighbours(index, P::speaker)
     }
@@ -245,7 +245,7 @@ impl<'a, P: Provider> History<'a, '_, P> {
         }
     }
 
-    /// Makes one piece of all in a range.
+    /// Merges the elements of a range, and records the change.
     pub(super) fn merge_voice(&mut self, rule: &'static Rule, range: std::ops::Range<usize>) {
         let raws: Vec<&[u8]> = self.pieces[range.clone()]
             .iter()
@@ -260,7 +260,7 @@ impl<'a, P: Provider> History<'a, '_, P> {
         self.merge(range, raw);
     }
 
-    /// Carries out removals and insertions.
+    /// Applies removals and insertions.
     fn settle(&mut self) {
         let pieces = std::mem::take(&mut self.pieces);
         self.inserted.sort_by_key(|(before, _)| *before);
@@ -282,7 +282,8 @@ fn raws_in(range: &std::ops::Range<usize>) -> String {
     format!("{} elements", range.len())
 }
 
-/// Repairs rule by rule. After each rule everything is looked at anew, since one repair may do another's work.
+/// Repairs rule by rule. After each rule, all elements are checked again, because a repair may resolve other
+/// violations.
 pub(super) fn fix<P: Provider>(elements: &[&[u8]], options: &Options, how: &Repair<'_>) -> Fixed {
     let pieces = pieces::<P>(elements);
     let mut history: History<'_, '_, P> = History {
@@ -295,7 +296,7 @@ pub(super) fn fix<P: Provider>(elements: &[&[u8]], options: &Options, how: &Repa
         changes: Vec::new(),
     };
     let least = if how.warnings { Level::Warn } else { Level::Error };
-    // Rules of which nothing that is found can be repaired.
+    // Rules without any repairable violation.
     let mut left: Vec<&str> = Vec::new();
     let mut passes = 0;
     for _ in 0..ROUNDS {
@@ -330,7 +331,7 @@ pub(super) fn fix<P: Provider>(elements: &[&[u8]], options: &Options, how: &Repa
         raw: piece.raw.into_owned(),
         changed: piece.changed,
         notes: piece.notes,
-        // One that was merged with others takes theirs.
+        // An inserted element that was merged with others has their ids.
         id: piece.id.filter(|_| piece.from.is_empty()),
         from: piece.from,
     };
@@ -343,7 +344,7 @@ pub(super) fn fix<P: Provider>(elements: &[&[u8]], options: &Options, how: &Repa
     }
 }
 
-/// What elements do against the rules of their interface.
+/// The violations of the rules of an API.
 fn findings<P: Provider>(elements: &[&P::Facts], options: &Options) -> Vec<Finding> {
     let mut findings = Findings::new(P::API, options);
     P::look(elements, &mut findings);
@@ -366,7 +367,7 @@ fn alternate<P: Provider>(elements: &[&P::Facts], findings: &mut Findings<'_>) {
     }
 }
 
-/// What a history does against the rules of an interface.
+/// The violations of the rules of an API.
 pub(super) fn check<P: Provider>(elements: &[&[u8]], options: &Options) -> Vec<Finding> {
     let facts: Vec<P::Facts> = elements.iter().map(|raw| P::facts(raw)).collect();
     findings::<P>(&facts.iter().collect::<Vec<_>>(), options)

@@ -1,10 +1,9 @@
-//! Ids that a repair makes: derived, so that the same history gives the same ids.
+//! Derives the ids that a repair generates, so that the same history gets the same ids.
 
 use std::collections::HashSet;
 use uuid::Uuid;
 
-/// Makes ids for one session: UUID version 5 (RFC 9562) over the session's id, what the id is made for, and the
-/// rule.
+/// Generates ids for one session: UUID version 5 (RFC 9562) of the session's id, the subject and the rule.
 #[derive(Debug)]
 pub(super) struct Ids {
     session: Uuid,
@@ -17,18 +16,18 @@ impl Ids {
         }
     }
 
-    /// 32 hex digits; `nth` tells apart what has the same name.
+    /// Returns 32 hex digits; `nth` distinguishes subjects with the same name.
     pub(super) fn digits(&self, about: &str, rule: &str, nth: usize) -> String {
         let name = format!("{about}\n{rule}\n{nth}");
         Uuid::new_v5(&self.session, name.as_bytes()).simple().to_string()
     }
 
-    /// An id for a message that is put in.
+    /// An id for an inserted message.
     pub(super) fn message(&self, about: &str, rule: &str, nth: usize) -> String {
         format!("msg_{}", &self.digits(about, rule, nth)[..16])
     }
 
-    /// An id that is not taken yet; it is taken afterwards. `nth` is where to begin, and goes up.
+    /// A new id that is not in `taken`, to which it is added. `nth` is the first number to try, and is incremented.
     pub(super) fn fresh(
         &self,
         prefix: &str,
@@ -54,7 +53,7 @@ mod tests {
     #[test]
     fn ids_are_derived() {
         let ids = Ids::new("s");
-        // As computed with Python: uuid5(uuid5(NAMESPACE_OID, "s"), "c1\nOC02\n0").
+        // Computed with Python: uuid5(uuid5(NAMESPACE_OID, "s"), "c1\nOC02\n0").
         assert_eq!(ids.digits("c1", "OC02", 0), "aaad5da38d6454ca95d9a9bffc21d351");
         assert_ne!(ids.digits("c1", "OC02", 0), ids.digits("c1", "OC02", 1));
         assert_ne!(ids.digits("c1", "OC02", 0), Ids::new("t").digits("c1", "OC02", 0));

@@ -1,7 +1,7 @@
-//! What a provider's interface takes: the rules that a history breaks, and their repair.
+//! Checks a history against the rules of a provider's API, and repairs violations.
 //!
-//! Rules look at *elements*, the messages, items or turns as a request holds them. A few facts are read from each
-//! element once; the rules run over these, and a repair reads anew only what it changed.
+//! Rules examine *elements*: the messages, items or turns in a request. Each element is parsed once, and again after a
+//! repair has changed it.
 //!
 //! ```
 //! use convo::check::{Api, Options, check};
@@ -34,7 +34,7 @@ pub use structure::structure;
 
 use history::Provider;
 
-/// The rules of an interface, and their repair.
+/// The rules of an API and their repairs.
 struct Checker {
     check: fn(&[&[u8]], &Options) -> Vec<Finding>,
     fix: fn(&[&[u8]], &Options, &Repair<'_>) -> Fixed,
@@ -58,12 +58,12 @@ impl Checker {
     }
 }
 
-/// What a history does against the rules of an interface, by element.
+/// Checks elements against the rules of an API.
 pub fn check<T: AsRef<[u8]>>(api: Api, elements: &[T], options: &Options) -> Vec<Finding> {
     (Checker::of_api(api).check)(&slices(elements), options)
 }
 
-/// Repairs a history until no finding is left that can be repaired. Every other element keeps its bytes.
+/// Repairs a history until no repairable violation is left. Other elements keep their bytes.
 pub fn fix<T: AsRef<[u8]>>(api: Api, elements: &[T], options: &Options, repair: &Repair<'_>) -> Fixed {
     (Checker::of_api(api).fix)(&slices(elements), options, repair)
 }
@@ -72,8 +72,8 @@ fn slices<T: AsRef<[u8]>>(elements: &[T]) -> Vec<&[u8]> {
     elements.iter().map(AsRef::as_ref).collect()
 }
 
-/// An id for a message that a repair puts in: derived from the session's id and what the message is for, so that the
-/// same history gives the same ids. `nth` tells apart what has the same name.
+/// An id for a message that a repair inserts, derived from the session's id and the subject, so that the same history
+/// gets the same ids. `nth` distinguishes subjects with the same name.
 pub fn message_id(session: &str, about: &str, nth: usize) -> String {
     ids::Ids::new(session).message(about, "", nth)
 }

@@ -1,31 +1,31 @@
-//! What the request is like that the history goes into, and how much of each rule is wanted.
+//! Properties of the request that determine which rules apply, and levels of rules.
 
 use super::rules::{Level, Rule};
 
-/// What decides which rules apply.
+/// Options of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The provider keeps no state (`store` is false).
+    /// The provider stores no state (`store` is false).
     pub stateless: bool,
-    /// Calls may lie in the response before, which the request names.
+    /// Calls may be in a previous response, which the request names.
     pub previous_response: bool,
-    /// Thinking is on.
+    /// Thinking is enabled.
     pub thinking: bool,
     /// The request defines no tools.
     pub no_tools: bool,
-    /// The model goes on from a final assistant message.
+    /// The model continues a final assistant message.
     pub prefill: bool,
-    /// The major version of Gemini; from 3 on signatures are required.
+    /// The major version of Gemini; signatures are required from version 3 on.
     pub gemini: u32,
-    /// A call that is still open at the very end is only worth a warning, and stays as it is.
+    /// An unanswered call at the end is only a warning and is not repaired.
     pub open_end: bool,
-    /// Two messages of one role may not stand side by side.
+    /// Adjacent messages must have different roles.
     pub alternate: bool,
-    /// Further roles that the model takes.
+    /// Additional roles that the model accepts.
     pub roles: Vec<String>,
-    /// Marks of `cache_control` that the rest of the request has.
+    /// Number of `cache_control` marks in the rest of the request.
     pub marks: usize,
-    /// Levels other than the table's; the last one of a rule counts.
+    /// Levels that override those of the table; the last one of a rule applies.
     pub levels: Vec<(&'static Rule, Level)>,
 }
 

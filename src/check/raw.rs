@@ -1,9 +1,9 @@
-//! Raw elements: read in one pass, and changed where a rule says so.
+//! Parses and edits raw elements.
 
 use crate::model::json::{self, Dialect, Members, ObjectBuilder};
 use std::collections::HashSet;
 
-/// Hands out the members of an object; nothing when it is none.
+/// Calls `found` for each member of an object; does nothing for other values.
 pub(super) fn each<'a>(object: &'a [u8], mut found: impl FnMut(&str, &'a [u8])) {
     let Ok(mut members) = Members::new(object, Dialect::Python) else {
         return;
@@ -13,7 +13,7 @@ pub(super) fn each<'a>(object: &'a [u8], mut found: impl FnMut(&str, &'a [u8])) 
     }
 }
 
-/// The elements of an array; none for any other value.
+/// The elements of an array; empty for any other value.
 pub(super) fn elements(array: &[u8]) -> Vec<&[u8]> {
     json::elements(array, Dialect::Python).unwrap_or_default()
 }
@@ -28,7 +28,7 @@ pub(super) fn string(raw: &[u8]) -> String {
     json::text(raw).unwrap_or_default().into_owned()
 }
 
-/// Whether the value is a string with something in it.
+/// Whether the value is a string that is not blank.
 pub(super) fn is_filled(raw: Option<&[u8]>) -> bool {
     raw.is_some_and(|raw| raw.len() > 2 && raw[0] == b'"')
 }
@@ -45,12 +45,12 @@ pub(super) fn text_member(object: &[u8], name: &str) -> Option<String> {
         .map(|text| text.into_owned())
 }
 
-/// The object with members changed; as it was when it is none.
+/// The object with members changed; any other value unchanged.
 pub(super) fn set(object: &[u8], changes: &[(&str, Option<&[u8]>)]) -> Vec<u8> {
     json::with_members(object, changes).unwrap_or_else(|_| object.to_vec())
 }
 
-/// An array of values.
+/// An array of raw values.
 pub(super) fn array<T: AsRef<[u8]>>(values: impl IntoIterator<Item = T>) -> Vec<u8> {
     let mut out = vec![b'['];
     for value in values {
@@ -63,21 +63,21 @@ pub(super) fn array<T: AsRef<[u8]>>(values: impl IntoIterator<Item = T>) -> Vec<
     out
 }
 
-/// A string value.
+/// A text as a JSON string.
 pub(super) fn quoted(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 2);
     json::push_text(&mut out, text);
     out
 }
 
-/// A part of this type that holds a text.
+/// A text part of this type.
 pub(super) fn text_part(kind: &str, text: &[u8]) -> Vec<u8> {
     let mut part = ObjectBuilder::default();
     part.text("type", kind).raw("text", text);
     part.finish()
 }
 
-/// A result as text: its texts, with a mark for every other part.
+/// A result as text: its texts, with a placeholder for every other part.
 pub(super) fn result_text(content: &[u8]) -> String {
     let mut text = String::from("[tool result]");
     let mut push = |piece: &str| {
@@ -105,13 +105,13 @@ pub(super) fn result_text(content: &[u8]) -> String {
     text
 }
 
-/// What stands for a part that cannot stay.
+/// The placeholder for a part that must be removed.
 pub(super) fn mark(part: &[u8]) -> String {
     let kind = text_member(part, "type").unwrap_or_else(|| "part".to_string());
     format!("[convo: {kind} left out]")
 }
 
-/// An id in a message for people: not longer than fits on a line.
+/// An id for messages, truncated to fit on a line.
 pub(super) fn shown(id: &str) -> String {
     match id.char_indices().nth(60) {
         Some((at, _)) => format!("{}...", &id[..at]),
@@ -120,8 +120,8 @@ pub(super) fn shown(id: &str) -> String {
     }
 }
 
-/// Several messages of one role as one: strings are joined, anything else becomes one list of parts. Of other
-/// members the first one's count.
+/// Merges messages of one role: strings are joined, other contents are concatenated as lists of parts. Other members
+/// are those of the first message.
 pub(super) fn merged(raws: &[&[u8]], name: &str, text_type: &str) -> Vec<u8> {
     let contents: Vec<&[u8]> = raws
         .iter()

@@ -1,20 +1,20 @@
-//! The rules: which, for whom, how grave, and what to do. The report, the manual and the tests read this table.
+//! The table of rules, from which reports, manual and tests are derived.
 
 use crate::format::request::Api;
 
-/// How grave it is to break a rule.
+/// The level of a violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Not looked for.
+    /// Not checked.
     Off,
-    /// Portable histories keep it.
+    /// Accepted by the provider, but not portable.
     Warn,
-    /// The provider refuses the request, or the pairing of call and result is lost.
+    /// The provider rejects the request, or the link between call and result is lost.
     Error,
 }
 
 impl Level {
-    /// The name on the command line and in reports.
+    /// Name on the command line and in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Level::Off => "off",
@@ -23,7 +23,7 @@ impl Level {
         }
     }
 
-    /// The level of this name.
+    /// The level with this name.
     pub fn from_name(name: &str) -> Option<Level> {
         [Level::Off, Level::Warn, Level::Error]
             .into_iter()
@@ -31,23 +31,23 @@ impl Level {
     }
 }
 
-/// A rule that a history has to keep.
+/// A rule for histories.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Two letters of the interface and a number.
+    /// Two letters for the API, and a number.
     pub id: &'static str,
-    /// Whose rule it is; none: of every interface.
+    /// The API; `None`: the rule applies to all.
     pub api: Option<Api>,
-    /// The level, unless options say otherwise.
+    /// The default level.
     pub level: Level,
-    /// What must be.
+    /// The requirement.
     pub text: &'static str,
-    /// What a repair does.
+    /// The repair.
     pub fix: &'static str,
 }
 
 impl Rule {
-    /// The rule of this id, whatever its case.
+    /// The rule with this id, ignoring case.
     pub fn of(id: &str) -> Option<&'static Rule> {
         RULES
             .iter()
@@ -268,7 +268,7 @@ pub static RULES: [Rule; 43] = [
     )),
 ];
 
-/// What every history keeps, whichever provider it is for.
+/// Rules for every history, regardless of the provider.
 pub static STRUCTURE: [Rule; 8] = [
     structure("ST01", "a result answers a call before it", UNREPAIRED),
     structure(
@@ -288,7 +288,7 @@ pub static STRUCTURE: [Rule; 8] = [
     warn(structure("ST08", "timestamps do not decrease", "only reported")),
 ];
 
-/// What to do about a broken structure.
+/// The repair of structure rules.
 const UNREPAIRED: &str = "none; repair for an API with: --for API --fix";
 
 const fn structure(id: &'static str, text: &'static str, fix: &'static str) -> Rule {
@@ -301,7 +301,7 @@ const fn structure(id: &'static str, text: &'static str, fix: &'static str) -> R
     }
 }
 
-/// Looked for on request only: what templates of open models refuse.
+/// Only checked on request: a requirement of open models' chat templates.
 pub static ALTERNATE: Rule = Rule {
     id: "ALT",
     api: None,

@@ -1,4 +1,4 @@
-//! The structure of a session, whichever provider it is for: pairs of calls and results, ids, roles and times.
+//! Checks the structure of a session regardless of the provider: calls and results, ids, roles and times.
 
 use super::finding::Finding;
 use super::options::Options;
@@ -20,7 +20,7 @@ struct Call {
     answered: bool,
 }
 
-/// What the view of a session does against the rules of every history, by item.
+/// The violations of structure rules in the view of a session, by item.
 pub fn structure(session: &Session, view: &View, options: &Options) -> Vec<Finding> {
     let mut look = Structure {
         options,
@@ -46,11 +46,11 @@ struct Structure<'o> {
     options: &'o Options,
     findings: Vec<Finding>,
     calls: Vec<Call>,
-    /// The calls of each id that may have no result yet, oldest first.
+    /// The calls that may be unanswered, by id, oldest first.
     by_id: HashMap<String, Vec<usize>>,
-    /// The first call of the message that called last.
+    /// The first call of the latest message with calls.
     newest: usize,
-    /// The calls before this one may have no result yet, as far as they are of that message.
+    /// End of the calls of that message that may be unanswered.
     open_end: usize,
     ids: HashSet<String>,
     time: Option<i64>,
@@ -135,8 +135,8 @@ impl Structure<'_> {
         }
     }
 
-    /// A result belongs to the nearest call of its id that has none yet; without an id, to the next one of the message
-    /// that called last.
+    /// A result belongs to the nearest unanswered call with its id; without an id, to the next call of the latest
+    /// message with calls.
     fn result(&mut self, item: usize, id: &str) {
         let (is_known, number) = match id.is_empty() {
             true => (self.newest < self.calls.len(), self.open_of_newest()),
@@ -163,7 +163,7 @@ impl Structure<'_> {
         }
     }
 
-    /// The last call of an id that has no result. A call that has one never loses it.
+    /// The last unanswered call with an id. An answered call remains answered.
     fn open_of(&mut self, id: &str) -> Option<usize> {
         let numbers = self.by_id.get_mut(id)?;
         while numbers.last().is_some_and(|number| self.calls[*number].answered) {
@@ -172,7 +172,7 @@ impl Structure<'_> {
         numbers.last().copied()
     }
 
-    /// The last call without a result of the message that called last.
+    /// The last unanswered call of the latest message with calls.
     fn open_of_newest(&mut self) -> Option<usize> {
         while self.open_end > self.newest && self.calls[self.open_end - 1].answered {
             self.open_end -= 1;
@@ -180,7 +180,7 @@ impl Structure<'_> {
         (self.open_end > self.newest).then(|| self.open_end - 1)
     }
 
-    /// Calls without a result. A session at rest may end with them: then each is worth a warning.
+    /// Reports calls without results; at the end of a session, they are warnings.
     fn open_calls(&mut self, view: &View, session: &Session) {
         let role = |item: usize| view.items[item].traits(session).map(|traits| traits.role);
         let end = (0..view.items.len())

@@ -1,4 +1,4 @@
-//! The matching lines of a session.
+//! Finds the matching lines of a session.
 
 use super::pattern::{self, Pattern};
 use super::texts::{Part, each_text};
@@ -31,23 +31,23 @@ pub struct Query {
 /// A text with matching lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Number of the message in the session, from 1; of a summary that of the message before it.
+    /// Number of the message in the session, from 1; for a summary, that of the message before it.
     pub position: u64,
     /// The id of the message, if the record has one.
     pub message: Option<String>,
-    /// The role, as written.
+    /// The role as written.
     pub role: String,
     /// The kind of text.
     pub part: Part,
     /// The tool of a call or result.
     pub tool: Option<String>,
-    /// The time of the message, as written.
+    /// The time of the message as written.
     pub timestamp: Option<String>,
     /// Offset of the record in its input.
     pub offset: u64,
     /// Whether a model would receive the message.
     pub live: bool,
-    /// The lines that match and the lines around them, in order.
+    /// The matching lines and the lines around them, in order.
     pub lines: Vec<Line>,
 }
 
@@ -58,12 +58,12 @@ pub struct Line {
     pub number: usize,
     /// The line, without line break.
     pub text: String,
-    /// The matches, in bytes; none if it is only near a match.
+    /// The byte ranges of the matches; `None` for a context line.
     pub spans: Option<Vec<Range<usize>>>,
 }
 
 impl Found {
-    /// How many lines match.
+    /// Number of matching lines.
     pub fn count(&self) -> usize {
         self.lines.iter().filter(|line| line.spans.is_some()).count()
     }
@@ -89,7 +89,7 @@ impl Query {
 /// A search in one session.
 struct Search<'q> {
     query: &'q Query,
-    /// Matching lines that may still be found.
+    /// Number of matching lines that may still be found.
     left: usize,
     /// Tools by the ids of their calls.
     tools: HashMap<String, String>,
@@ -100,7 +100,7 @@ struct Search<'q> {
 pub fn find(session: &Session, query: &Query, most: usize) -> Vec<Found> {
     let mut search = Search {
         query,
-        // Hidden messages are not counted.
+        // Hidden matches are removed later, so they must not count.
         left: if query.live { usize::MAX } else { most },
         tools: HashMap::new(),
         found: Vec::new(),
@@ -109,7 +109,7 @@ pub fn find(session: &Session, query: &Query, most: usize) -> Vec<Found> {
         search.title(session);
     }
     let mut position = 0;
-    // The lines of a search that end here need no view.
+    // If the search can end here, no view is needed.
     let mut lines = Vec::new();
     for index in 0..session.len() {
         if search.left == 0 {
@@ -179,7 +179,7 @@ fn limit(found: &mut Vec<Found>, most: usize) {
     found.retain(|found| found.count() > 0);
 }
 
-/// The line that an item is of.
+/// The line of an item.
 fn shown_line(item: &Item) -> Option<usize> {
     match item {
         Item::Summary(line) => Some(*line),

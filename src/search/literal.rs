@@ -1,15 +1,15 @@
-//! Strings that a pattern requires, as they are in JSON whatever program wrote it: without characters that are ever
-//! escaped there.
+//! Finds the strings that a pattern requires, in a form that is the same in any JSON encoding: without characters that
+//! may be escaped.
 
 use regex_syntax::hir::{Hir, HirKind};
 
-/// Shorter strings are in nearly every line.
+/// Minimum length; shorter strings occur in nearly every line.
 const LEAST: usize = 3;
 
-/// Alternatives, of which an automaton finds all at once.
+/// Maximum number of alternatives, which an automaton searches at once.
 const MOST: usize = 32;
 
-/// The strings of which each match contains at least one; none if there are no such strings.
+/// Strings of which each match contains at least one; `None` if there are no such strings.
 pub fn required(pattern: &Hir) -> Option<Vec<String>> {
     match pattern.kind() {
         HirKind::Literal(literal) => {
@@ -31,10 +31,10 @@ pub fn required(pattern: &Hir) -> Option<Vec<String>> {
     }
 }
 
-/// The longest part of a text that is the same in JSON at any depth.
+/// The longest part of a text that is encoded the same in JSON at any quoting depth.
 pub fn longest_run(text: &str) -> Option<&str> {
     let runs = text.split(|c: char| !matches!(c, ' '..='~') || matches!(c, '"' | '\\' | '/'));
-    // Spaces alone are in every line.
+    // Spaces alone occur in every line.
     let runs = runs.filter(|run| run.len() >= LEAST && !run.trim().is_empty());
     runs.max_by_key(|run| run.len())
 }

@@ -7,40 +7,40 @@ use regex::{Regex, RegexBuilder};
 use regex_syntax::ast;
 use std::ops::Range;
 
-/// Whether case counts.
+/// Case sensitivity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Case {
-    /// Only if the pattern has a capital letter.
+    /// Case-sensitive only if the pattern has a capital letter.
     #[default]
     Smart,
-    /// No.
+    /// Case-insensitive.
     Ignore,
-    /// Yes.
+    /// Case-sensitive.
     Exact,
 }
 
-/// How a pattern is read.
+/// How a pattern is interpreted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// As a regular expression, not as a text.
+    /// As a regular expression instead of a literal text.
     pub regex: bool,
-    /// Whether case counts.
+    /// Case sensitivity.
     pub case: Case,
-    /// Matches begin and end at the limits of words.
+    /// Matches must start and end at word boundaries.
     pub words: bool,
 }
 
-/// A pattern that is ready for use.
+/// A compiled pattern.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     regex: Regex,
-    /// Whether a match in a text of several lines is a match in one of them.
+    /// Whether a match in a multi-line text is always a match in one of its lines.
     is_text: bool,
     prefilter: Prefilter,
 }
 
 impl Pattern {
-    /// Reads a pattern.
+    /// Compiles a pattern.
     ///
     /// # Errors
     /// [`Kind::Usage`] if it is empty, contains a line break, or is not a regular expression.
@@ -79,12 +79,12 @@ impl Pattern {
         })
     }
 
-    /// What undecoded bytes must contain.
+    /// The condition for undecoded bytes.
     pub fn prefilter(&self) -> &Prefilter {
         &self.prefilter
     }
 
-    /// The lines of a text that match, by number from 1, with the matches in them; until `each` returns false.
+    /// Calls `each` with the number (from 1), text and matches of each matching line, until it returns false.
     pub fn lines<'t>(&self, text: &'t str, mut each: impl FnMut(usize, &'t str, Vec<Range<usize>>) -> bool) {
         if self.is_text && !self.regex.is_match(text) {
             return;
@@ -111,13 +111,13 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a pattern has a capital letter. In an expression, those of classes such as `\S` are none.
+/// Whether a pattern has a capital letter, not counting those of classes such as `\S`.
 fn has_capital(source: &str, is_regex: bool) -> bool {
     let mut characters = source.chars();
     while let Some(c) = characters.next() {
         if is_regex && c == '\\' {
             let escaped = characters.next();
-            // The name of a class: `\p{Greek}`.
+            // Skip the name of a class: `\p{Greek}`.
             if matches!(escaped, Some('p' | 'P' | 'x' | 'u' | 'U' | 'b'))
                 && characters.as_str().starts_with('{')
             {
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(found("QUORUM LEASES", ignore, text), [of(3, "quorum leases")]);
         let words = Settings { words: true, ..plain };
         assert_eq!(found("lease", words, text), [of(2, "lease"), of(3, "lease")]);
-        // A text, not an expression.
+        // A literal text, not an expression.
         assert_eq!(found("l.ase", plain, text), []);
     }
 

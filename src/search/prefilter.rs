@@ -1,24 +1,24 @@
-//! What bytes must contain to be worth decoding.
+//! Decides from undecoded bytes whether an input is worth decoding.
 
 use regex::bytes::Regex;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Read};
 
-/// Bytes that are read at once.
+/// Number of bytes read at once.
 const CHUNK: usize = 256 * 1024;
 
-/// Bytes that the undecoded form of every match contains; none, so that everything is decoded, if a pattern requires too
-/// little.
+/// An expression that the undecoded form of every match contains; none, so that everything is decoded, if the pattern
+/// requires too little.
 #[derive(Clone, Debug, Default)]
 pub struct Prefilter {
     regex: Option<Regex>,
-    /// No match of the expression has more bytes.
+    /// Maximum bytes of a match of the expression.
     longest: usize,
 }
 
 impl Prefilter {
-    /// For a pattern of which each match contains one of these strings, or the same without regard to case.
+    /// For a pattern of which each match contains one of these strings, optionally ignoring case.
     pub fn new(strings: Option<&[String]>, ignores_case: bool) -> Prefilter {
         let Some(strings) = strings.filter(|strings| !strings.is_empty()) else {
             return Prefilter::default();
@@ -26,7 +26,7 @@ impl Prefilter {
         let case = if ignores_case { "i" } else { "-i" };
         let texts: Vec<String> = strings.iter().map(|text| regex::escape(text)).collect();
         let mut expression = format!("(?{case}:{})", texts.join("|"));
-        // Any character may be written as its number, at any depth of quoting.
+        // Any character may be encoded as its number, at any quoting depth.
         let mut characters: BTreeSet<char> = strings.iter().flat_map(|text| text.chars()).collect();
         if ignores_case {
             let others: Vec<char> = characters
@@ -40,7 +40,7 @@ impl Prefilter {
             .map(|c| format!("{:02x}", u32::from(*c)))
             .collect();
         let _ = write!(expression, r"|\\u00(?i:{})", codes.join("|"));
-        // Two letters of ASCII have a variant outside of it: the Kelvin sign and the long s.
+        // Two ASCII letters have a non-ASCII case variant: the Kelvin sign and the long s.
         if ignores_case && characters.iter().any(|c| matches!(c, 'k' | 's')) {
             expression.push_str(r"|\\u(?i:212a|017f)");
         }
@@ -78,7 +78,7 @@ impl Prefilter {
             if regex.is_match(&buffer[..end]) {
                 return Ok(true);
             }
-            // What begins here may end in the next chunk.
+            // A match that starts here may end in the next chunk.
             kept = end.min(self.longest);
             buffer.copy_within(end - kept..end, 0);
         }
@@ -99,7 +99,7 @@ mod tests {
         for bytes in ["a lease", r"l\u0065ase", r"\\u006Cease", r"\u0073"] {
             assert!(exact.may_match(bytes.as_bytes()), "{bytes}");
         }
-        // Characters that are not in the text: of other commands, or escaped by Go.
+        // Characters that do not occur in the text: of other commands, or escaped by Go.
         for bytes in ["LEASE", r"\u001b[0m", r"\u003cleas\u003e", "leas e"] {
             assert!(!exact.may_match(bytes.as_bytes()), "{bytes}");
         }

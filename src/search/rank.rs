@@ -1,4 +1,4 @@
-//! Sessions ranked by a question: BM25 over their words, without an index.
+//! Ranks sessions by a query: BM25 over their words, without an index.
 
 use super::texts::{Part, each_text};
 use crate::model::message::Role;
@@ -6,30 +6,30 @@ use crate::model::record::Kind;
 use crate::model::session::Session;
 use std::collections::HashMap;
 
-/// How fast more occurrences of a word count less. Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework:
-/// BM25 and Beyond", 2009, as `B`.
+/// Saturation of repeated words. Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and
+/// Beyond", 2009, as `B`.
 const K1: f64 = 1.2;
 
-/// How much the length of a text counts.
+/// Influence of the length of a text.
 const B: f64 = 0.75;
 
-/// A word of a user counts as so many.
+/// Weight of a word of the user.
 const USER: f64 = 2.0;
 
-/// The words of a question, in small letters, each once.
+/// The words of a query in lower case, without duplicates.
 #[derive(Clone, Debug)]
 pub struct Question {
     words: Vec<String>,
 }
 
-/// How often the words of a question are in a text, and how many words the text has.
+/// Occurrences of the query's words in a text, and its total number of words.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Tally {
     counts: Vec<f64>,
     length: f64,
 }
 
-/// A message with words of the question.
+/// A message with words of the query.
 #[derive(Clone, Debug)]
 struct Candidate {
     position: u64,
@@ -49,32 +49,32 @@ pub struct Counted {
 /// A session by its rank.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {
-    /// The place of the session in the input of [`rank`].
+    /// Index of the session in the input of [`rank`].
     pub session: usize,
     /// Higher is better; above 0.
     pub score: f64,
     /// Number of its best message, from 1.
     pub position: u64,
-    /// Its id, if the record has one.
+    /// The id of that message, if the record has one.
     pub message: Option<String>,
-    /// The first line of that message with a word of the question.
+    /// The first line of that message with a word of the query.
     pub text: String,
 }
 
-/// Characters of the text of a message that are kept.
+/// Maximum characters of a message's text that are kept.
 const KEPT: usize = 400;
 
-/// Messages of a session that are kept as candidates.
+/// Maximum number of candidate messages per session.
 const MOST: usize = 64;
 
-/// The words of a text in small letters.
+/// The words of a text in lower case.
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     let words = text.split(|c: char| !c.is_alphanumeric());
     words.filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
 impl Question {
-    /// Reads a question; none if it has no word.
+    /// Parses a query; `None` if it has no words.
     pub fn new(text: &str) -> Option<Question> {
         let mut all: Vec<String> = words(text).collect();
         all.sort();
@@ -145,7 +145,7 @@ impl Question {
 }
 
 impl Counted {
-    /// Drops candidates with the fewest different words when there are many.
+    /// Drops the candidates with the fewest distinct words if there are too many.
     fn thin(&mut self) {
         if self.candidates.len() < 2 * MOST {
             return;
@@ -158,7 +158,7 @@ impl Counted {
 }
 
 impl Tally {
-    /// BM25 with these weights of words.
+    /// The BM25 score with these word weights.
     fn score(&self, weights: &[f64], usual: f64) -> f64 {
         let norm = K1 * (1.0 - B + B * self.length / usual.max(1.0));
         let words = self.counts.iter().zip(weights).filter(|(count, _)| **count > 0.0);
@@ -168,7 +168,7 @@ impl Tally {
     }
 }
 
-/// The sessions that contain a word of the question, best first; equal ones in the order of the input.
+/// The sessions that contain a word of the query, best first; ties are in input order.
 pub fn rank(sessions: &[Counted]) -> Vec<Ranked> {
     let Some(words) = sessions.first().map(|first| first.whole.counts.len()) else {
         return Vec::new();
@@ -249,7 +249,7 @@ mod tests {
         let found = ranked("which PORT for the gateway", &sessions);
         assert_eq!(found[0], (0, 1));
         assert!(found.iter().all(|(session, _)| *session != 3), "{found:?}");
-        // The rarest word decides, wherever it is.
+        // The rarest word decides, in any position.
         assert_eq!(ranked("8080", &sessions), [(0, 2)]);
         assert_eq!(ranked("zebra", &sessions), []);
         assert!(Question::new(" ?! ").is_none());

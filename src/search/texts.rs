@@ -1,4 +1,5 @@
-//! The texts of a message that a person sees: its text, reasoning, calls and results. Never ids, signatures or encoded data.
+//! The texts of a message that a user sees: its text, reasoning, calls and results. Excludes ids, signatures and
+//! encoded data.
 
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Part as Content, Role};
@@ -21,7 +22,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Part; 6] = [
         Part::Text,
         Part::Reasoning,
@@ -31,7 +32,7 @@ impl Part {
         Part::Title,
     ];
 
-    /// The name on the command line and in reports.
+    /// Name on the command line and in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Part::Text => "text",
@@ -44,7 +45,7 @@ impl Part {
     }
 }
 
-/// Gives each text of a message to `each`, with the tool of a call.
+/// Calls `each` for each text of a message, with the tool of a call.
 pub fn each_text<'m>(message: &Message<'m>, each: &mut dyn FnMut(Part, Option<&str>, &str)) {
     let thoughts = message
         .reasoning
@@ -70,7 +71,7 @@ pub fn each_text<'m>(message: &Message<'m>, each: &mut dyn FnMut(Part, Option<&s
     }
 }
 
-/// Content that is not plain text. Media and encoded data are not searched.
+/// Content other than plain text. Media and encoded data are not searched.
 fn other(kind: &str, raw: &[u8], each: &mut dyn FnMut(Part, Option<&str>, &str)) {
     let text = |name: &str| json::member(raw, name).and_then(json::text);
     match kind {
@@ -86,7 +87,7 @@ fn other(kind: &str, raw: &[u8], each: &mut dyn FnMut(Part, Option<&str>, &str))
     }
 }
 
-/// Reasoning without its signature and its encrypted form.
+/// Reasoning without its signature and encrypted data.
 fn thought_of(raw: &[u8], each: &mut dyn FnMut(Part, Option<&str>, &str)) {
     let names = ["text", "thinking", "summary", "content"];
     text_members(raw, &names, &mut |text| each(Part::Reasoning, None, text));
@@ -114,17 +115,17 @@ fn text_members(raw: &[u8], names: &[&str], each: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Nested JSON deeper than this is searched as it is written.
+/// Nested JSON deeper than this is searched without decoding.
 const DEEPEST: usize = 8;
 
-/// The strings in the arguments of a call, decoded as deep as JSON is quoted in JSON; other arguments as they are.
+/// The strings in the arguments of a call, including those of JSON quoted in JSON; other arguments unchanged.
 fn strings(arguments: &str, each: &mut dyn FnMut(&str)) {
     if !inside(arguments.as_bytes(), DEEPEST, each) {
         each(arguments);
     }
 }
 
-/// Gives the strings of an object or array to `each`; false if the bytes are neither.
+/// Calls `each` for the strings of an object or array; `false` if the bytes are neither.
 fn inside(value: &[u8], depth: usize, each: &mut dyn FnMut(&str)) -> bool {
     let value = value.trim_ascii();
     let values: Vec<&[u8]> = match value.first() {

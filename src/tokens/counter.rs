@@ -1,5 +1,4 @@
-//! Counts that lines carry: written where a session's first line names a tokenizer, and believed under that one
-//! alone.
+//! Token counts stored in messages. They are only used if the session's header names the same tokenizer.
 
 use super::{Tokenizer, Way};
 use crate::error::Place;
@@ -8,8 +7,8 @@ use crate::model::message::Message;
 use crate::model::record::{Kind, Record};
 use crate::model::session::{Class, Session};
 
-/// Counts the messages of one session. What a line says of itself in `tokens` is believed where the session's
-/// own line names the tokenizer that is asked for, so that nothing is counted twice.
+/// Counts the messages of one session. Uses the count in a message's `tokens` member if the header names the requested
+/// tokenizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
     tokenizer: Tokenizer,
@@ -17,7 +16,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// Counts by `tokenizer` in a session whose own line has `header` for its `tokenizer`.
+    /// Counts with `tokenizer` in a session whose header has `header` as its `tokenizer`.
     pub fn new(tokenizer: Tokenizer, header: Option<&str>) -> Counter {
         Counter {
             tokenizer,
@@ -25,7 +24,7 @@ impl Counter {
         }
     }
 
-    /// Counts by `tokenizer` in this session.
+    /// Counts with `tokenizer` in this session.
     pub fn of(tokenizer: Tokenizer, session: &Session) -> Counter {
         Counter::new(tokenizer, named_by(session).as_deref())
     }
@@ -35,7 +34,7 @@ impl Counter {
         self.tokenizer
     }
 
-    /// Has all messages of a session counted in few steps, where each step takes its time: by a tokenizer that is asked.
+    /// Counts all messages of a session in few batches, for an external tokenizer with a delay per request.
     pub fn prepare(self, session: &Session) {
         let Way::External(external) = self.tokenizer.0 else {
             return;
@@ -48,27 +47,27 @@ impl Counter {
         external.prepare(messages);
     }
 
-    /// Tokens of a message: those that its line names, else counted.
+    /// Tokens of a message: the stored count, else computed.
     pub fn message(self, message: &Message<'_>) -> u64 {
         let named = if self.believes { cached(message) } else { None };
         named.unwrap_or_else(|| self.tokenizer.message(message))
     }
 }
 
-/// The count that the message's line carries. 0 is what some systems write for "not counted".
+/// The count stored in the message. 0 means "not counted" in some systems and is ignored.
 pub fn cached(message: &Message<'_>) -> Option<u64> {
     let count = std::str::from_utf8(message.tokens?).ok()?.parse().ok()?;
     (count > 0).then_some(count)
 }
 
-/// The name in `tokenizer` of the session's own line. A `meta` event does not change it: the lines that were
-/// counted before it would be believed under the wrong name.
+/// The tokenizer in the session's header. Changes by `meta` events are ignored, because they would apply to counts that
+/// were computed before.
 pub fn named_by(session: &Session) -> Option<String> {
     let header = (0..session.len()).find(|index| session.class(*index) == Class::Header)?;
     name_in(session.record(header).body)
 }
 
-/// The name in `tokenizer` of a session's line.
+/// The tokenizer in a header line.
 pub fn name_in(header: &[u8]) -> Option<String> {
     let place = Place { line: 1, offset: 0 };
     let record = Record::parse(header, place);
@@ -78,9 +77,9 @@ pub fn name_in(header: &[u8]) -> Option<String> {
         .map(|name| name.into_owned())
 }
 
-/// A message's line with its count in `tokens`; any other line as it is.
+/// Adds the count to the line of a message as `tokens`; any other line is unchanged.
 pub fn with_tokens(line: Vec<u8>, tokenizer: Tokenizer) -> Vec<u8> {
-    // Not at offset 0: no byte order mark belongs to a line that is made here.
+    // Not at offset 0: a generated line has no byte order mark.
     let record = Record::parse(&line, Place { line: 1, offset: 1 });
     let Some(message) = record.message() else {
         return line;

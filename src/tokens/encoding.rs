@@ -1,12 +1,12 @@
-//! Encodings whose vocabulary is public: byte pairs over the pieces of a pattern.
+//! Encodings with a public vocabulary: byte pair encoding of the pieces that a pattern splits off.
 
 use super::{merge, split, table};
 use crate::model::threads::{cores, in_parallel};
 
-/// Bytes of a text that is counted on more than one core.
+/// Minimum bytes of a text to count on several cores.
 const LONG: usize = 1 << 20;
 
-/// A text in parts of about so many bytes whose tokens are those of the whole.
+/// Splits a text into parts of about this size, so that the token counts add up.
 fn parts(text: &[u8], bytes: usize) -> Vec<&[u8]> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -20,8 +20,8 @@ fn parts(text: &[u8], bytes: usize) -> Vec<&[u8]> {
     parts
 }
 
-/// The beginning of a text whose tokens and those of the rest are those of the whole: up to a line. In no pattern does a piece
-/// reach from the only line break between two other characters into a word or number behind it.
+/// Splits a text after a line, so that the token counts of both parts add up: no pattern matches across a single line
+/// break between such characters.
 pub(super) fn first_lines(text: &[u8]) -> (&[u8], &[u8]) {
     let begins = |at: &usize| {
         at.checked_sub(1)
@@ -32,15 +32,15 @@ pub(super) fn first_lines(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(end.map_or(text.len(), |at| at + 1))
 }
 
-/// An encoding of OpenAI's.
+/// An OpenAI encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     O200k,
-    /// As `O200k`; it has more special tokens, which are text here.
+    /// As `O200k`, with further special tokens, which are treated as text here.
     O200kHarmony,
     Cl100k,
     P50k,
-    /// As `P50k`, likewise.
+    /// As `P50k`, with further special tokens, which are treated as text here.
     P50kEdit,
     R50k,
     /// Another name of `R50k`.
@@ -58,7 +58,7 @@ impl Encoding {
         Encoding::Gpt2,
     ];
 
-    /// The name that tiktoken gives it.
+    /// The name in tiktoken.
     pub const fn name(self) -> &'static str {
         match self {
             Encoding::O200k => "o200k_base",
@@ -71,7 +71,7 @@ impl Encoding {
         }
     }
 
-    /// Tokens of a text: of a long one on all cores.
+    /// Tokens of a text; a long one is counted on all cores.
     pub fn count(self, text: &str) -> u64 {
         if text.len() < LONG {
             return self.count_part(text.as_bytes());
@@ -82,7 +82,7 @@ impl Encoding {
             .sum()
     }
 
-    /// Tokens of a text, or of a part of one: on this core.
+    /// Tokens of a text or part, counted on the current thread.
     pub(super) fn count_part(self, text: &[u8]) -> u64 {
         match self {
             Encoding::O200k | Encoding::O200kHarmony => count(&table::O200K, split::o200k::end, text),
@@ -93,7 +93,7 @@ impl Encoding {
     }
 }
 
-/// Compiled once for each pattern, so that the pattern is part of the loop.
+/// Monomorphized for each pattern, so that the pattern is inlined into the loop.
 #[inline(always)]
 fn count(table: &table::Table, piece_end: impl Fn(&[u8], usize) -> usize, text: &[u8]) -> u64 {
     let (mut at, mut tokens) = (0, 0);

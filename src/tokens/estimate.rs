@@ -1,5 +1,5 @@
-//! Ways of counting that are no encoding: the formulas of other systems, so that results can be compared with
-//! theirs, and estimates for models whose tokenizer is not public.
+//! Estimates of token counts: formulas of other systems, for comparable results, and estimates for models without a
+//! public tokenizer.
 
 use super::encoding::Encoding;
 use super::message::characters;
@@ -12,7 +12,7 @@ use crate::model::message::{Message, Part};
 pub enum Estimate {
     /// Bytes / 4.
     Chars4,
-    /// Characters * 2 / 5, with PicoClaw's own share for what is around the text.
+    /// Characters * 2 / 5, with PicoClaw's overhead per message.
     Picoclaw,
     /// Characters / 4 + 1.
     Penguiflow,
@@ -61,7 +61,7 @@ impl Estimate {
         }
     }
 
-    /// Tokens of a text.
+    /// Estimated tokens of a text.
     pub fn count(self, text: &str) -> u64 {
         match self {
             Estimate::Chars4 => text.len() as u64 / 4,
@@ -75,7 +75,7 @@ impl Estimate {
         }
     }
 
-    /// Tokens of a message.
+    /// Estimated tokens of a message.
     pub fn message(self, message: &Message<'_>) -> u64 {
         match self {
             Estimate::Chars4 => {
@@ -94,7 +94,7 @@ impl Estimate {
         }
     }
 
-    /// Tokens of a text in a message of its own.
+    /// Estimated tokens of a text as a separate message.
     pub fn said(self, role: &str, text: &str) -> u64 {
         match self {
             Estimate::Chars4 => (role.len() + text.len()) as u64 / 4,
@@ -106,14 +106,14 @@ impl Estimate {
     }
 }
 
-/// Penguin's price of an image, in tokens for `quarter` and in characters for `quarter_plus_one`.
+/// Penguin's cost of an image, in tokens for `quarter` and in characters for `quarter_plus_one`.
 const PENGUIN_IMAGE: u64 = 4000;
 
 fn is_image(kind: &str, raw: &[u8]) -> bool {
     matches!(kind, "image" | "image_url") || json::member(raw, "image_path").is_some()
 }
 
-/// A part as `quarter` counts it: each by itself.
+/// The cost of a part for `quarter`, which rounds each part separately.
 fn quarter(part: &Part<'_>) -> u64 {
     match part {
         Part::Text(text) => characters(text) / 4,
@@ -122,7 +122,7 @@ fn quarter(part: &Part<'_>) -> u64 {
     }
 }
 
-/// A part in the characters that `quarter_plus_one` gives it.
+/// The cost of a part for `quarter_plus_one`, in characters.
 fn weight(part: &Part<'_>) -> u64 {
     match part {
         Part::Text(text) => characters(text),
@@ -133,14 +133,14 @@ fn weight(part: &Part<'_>) -> u64 {
     }
 }
 
-/// What PicoClaw adds to the characters of a message, and to those of each part of a system text.
+/// Characters that PicoClaw adds per message, and per part of a system text.
 const PICOCLAW_FRAME: u64 = 12;
 const PICOCLAW_PART: u64 = 20;
-/// Tokens of one of its media.
+/// PicoClaw's cost of a media item, in tokens.
 const PICOCLAW_MEDIA: u64 = 256;
 
-/// PicoClaw's estimate (`pkg/tokenizer`): characters of the text, bytes of what is around it. What its messages
-/// have more than others lies in their metadata.
+/// PicoClaw's estimate (`pkg/tokenizer`): characters of the text, bytes of everything else. Members specific to its
+/// messages are in the metadata.
 fn picoclaw(message: &Message<'_>) -> u64 {
     let own = message.metadata.and_then(|raw| json::member(raw, "picoclaw"));
     let list = |name: &str| {

@@ -1,4 +1,4 @@
-//! Counting by a program: a tokenizer that is not built in. Each text is asked for once.
+//! Counting by an external program, for tokenizers that are not built in. Each text is only requested once.
 
 use super::{image, message};
 use crate::error::{Error, Result};
@@ -10,19 +10,19 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{PoisonError, RwLock};
 
-/// Asks for the tokens of texts, in order; one count for each.
+/// Requests the token counts of texts; returns one count per text, in order.
 pub type Ask = Box<dyn Fn(&[&str]) -> Result<Vec<u64>> + Send + Sync>;
 
-/// A text by its SHA-256: texts may be long.
+/// SHA-256 of a text, which identifies it without storing it.
 type Fingerprint = [u8; 32];
 
-/// So many bytes of texts are asked for at once.
+/// Maximum bytes of texts per request.
 const BATCH: usize = 1 << 20;
 
-/// So many texts are.
+/// Maximum number of texts per request.
 const MOST: usize = 4096;
 
-/// A way of counting that asks somebody.
+/// An external tokenizer.
 pub(super) struct External {
     name: &'static str,
     ask: Ask,
@@ -43,11 +43,11 @@ impl fmt::Debug for External {
     }
 }
 
-/// Why there is no count, on its way to [`guarded`].
+/// The error of a request, as a panic payload for [`guarded`].
 struct Failed(Error);
 
-/// Runs what may count. Counting has no error of its own, since the tables that are built in have none: an error of an external
-/// tokenizer ends all of it, as a panic does but without its message, and is the result here.
+/// Runs code that may count tokens. Counting returns no errors, because built-in tokenizers never fail. An error of an
+/// external tokenizer unwinds like a panic, without a message, and is returned here.
 pub fn guarded<T>(run: impl FnOnce() -> T) -> Result<T> {
     catch_unwind(AssertUnwindSafe(run)).or_else(|payload| match payload.downcast::<Failed>() {
         Ok(failed) => Err(failed.0),
@@ -56,7 +56,7 @@ pub fn guarded<T>(run: impl FnOnce() -> T) -> Result<T> {
 }
 
 impl External {
-    /// One that lives as long as the program.
+    /// A tokenizer that lives as long as the program.
     pub fn leaked(name: &str, ask: Ask) -> &'static External {
         Box::leak(Box::new(External {
             name: Box::leak(name.into()),
@@ -82,7 +82,7 @@ impl External {
         message::sent(message, image::Rule::OpenAi, &|text| self.count(text))
     }
 
-    /// Asks for everything in these messages that is not known yet, in few questions.
+    /// Requests the unknown counts of these messages in few batches.
     pub fn prepare<'m>(&self, messages: impl Iterator<Item = Message<'m>>) {
         let mut seen: HashSet<Fingerprint> = HashSet::new();
         let (mut texts, mut fingerprints, mut bytes) = (Vec::new(), Vec::new(), 0);
@@ -166,7 +166,7 @@ mod tests {
         counter.prepare(&session);
         assert_eq!(asked.load(Ordering::SeqCst), 1);
         let count = |index: usize| counter.message(session.record(index).message().unwrap());
-        // Three around the message, and the role.
+        // Three tokens of framing, and the role.
         assert_eq!((count(0), count(1)), (3 + 1 + 3, 3 + 1 + 2));
         assert_eq!((words.count("four five"), words.count("user")), (2, 1));
         assert_eq!(asked.load(Ordering::SeqCst), 1);

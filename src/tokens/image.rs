@@ -1,25 +1,25 @@
-//! Images: their size from the head of their data, and what that costs by each provider's rule.
+//! Token costs of images: their size from the head of their data, and each provider's rule.
 
 use super::payload::{self, Payload};
 
-/// Whose rule counts.
+/// The provider whose rule applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// OpenAI's tiles, as of GPT-4o.
+    /// OpenAI's tiles, as for GPT-4o.
     OpenAi,
-    /// Anthropic's.
+    /// Anthropic's rule.
     Anthropic,
-    /// Google's, as of Gemini 2.
+    /// Google's rule, as for Gemini 2.
     Gemini,
 }
 
 /// Width and height, in pixels.
 type Size = (u32, u32);
 
-/// The size of an image of which it cannot be known, as of one behind a URL.
+/// The assumed size of an image whose data is not available, such as one behind a URL.
 const UNKNOWN: Size = (1024, 1024);
 
-/// So much of an image is decoded, at most, in search of its size: what cameras and editors put before it fits.
+/// Maximum bytes to decode in search of the size; this covers the metadata that cameras and editors write before it.
 const HEAD: usize = 512 * 1024;
 
 /// Tokens of the image in a part.
@@ -41,7 +41,7 @@ pub fn tokens(part: &[u8], rule: Rule) -> u64 {
 const OPENAI_BASE: u64 = 85;
 const OPENAI_TILE: u64 = 170;
 
-/// Scaled down to fit 2048 by 2048, then until the shorter side is 768, and cut into tiles of 512.
+/// Scaled down to fit 2048 by 2048, then until the shorter side is 768, and split into tiles of 512.
 fn openai(width: u64, height: u64) -> u64 {
     let (mut width, mut height) = (width, height);
     let longer = width.max(height);
@@ -55,8 +55,8 @@ fn openai(width: u64, height: u64) -> u64 {
     OPENAI_BASE + OPENAI_TILE * width.div_ceil(512).max(1) * height.div_ceil(512).max(1)
 }
 
-/// Scaled down until the longer side is 1568; a token for 750 pixels, and no more than about 1600.
-/// Source: Anthropic, "Vision", "Calculate image costs".
+/// Scaled down until the longer side is 1568; one token per 750 pixels, at most about 1600. Source: Anthropic,
+/// "Vision", "Calculate image costs".
 fn anthropic(width: u64, height: u64) -> u64 {
     let (mut width, mut height) = (width, height);
     let longer = width.max(height);
@@ -74,7 +74,7 @@ fn gemini(width: u64, height: u64) -> u64 {
     258 * width.div_ceil(768).max(1) * height.div_ceil(768).max(1)
 }
 
-/// The size that the head of an image tells: PNG, GIF, WebP or JPEG.
+/// The size in the head of an image: PNG, GIF, WebP or JPEG.
 fn size(head: &[u8]) -> Option<Size> {
     match head {
         [0x89, b'P', b'N', b'G', ..] => Some((big(head, 16, 4)?, big(head, 20, 4)?)),
@@ -117,7 +117,7 @@ fn webp(head: &[u8]) -> Option<Size> {
     }
 }
 
-/// From segment to segment until a frame header. Source: ITU T.81, annex B.
+/// Skips segments up to a frame header. Source: ITU T.81, annex B.
 fn jpeg(head: &[u8]) -> Option<Size> {
     let mut at = 2;
     loop {

@@ -1,4 +1,4 @@
-//! Counts of texts that have most of their lines in common, as the drafts of a summary: each line is counted once.
+//! Counts texts that share most of their lines, such as drafts of a summary; each line is only counted once.
 
 use super::encoding::{Encoding, first_lines};
 use super::hash::fold;
@@ -8,17 +8,17 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::RwLock;
 
-/// Counts texts by their lines.
+/// Counts texts line by line.
 pub struct Lines {
     tokenizer: Tokenizer,
-    /// The counts of lines, by their hashes.
+    /// Counts by hash of a line.
     known: RwLock<HashMap<[u64; 2], u64>>,
-    /// Random in each run, so that nobody can prepare lines with the same hash.
+    /// Random for each process, so that hash collisions cannot be prepared.
     seeds: [u64; 2],
 }
 
 impl Lines {
-    /// No line is known.
+    /// Without any counts.
     pub fn of(tokenizer: Tokenizer) -> Lines {
         let random = RandomState::new();
         Lines {
@@ -36,7 +36,7 @@ impl Lines {
         }
     }
 
-    /// Tokens of a text that stands in a context as a message.
+    /// Tokens of a text as a message.
     pub fn said(&self, role: &str, text: &str) -> u64 {
         match self.tokenizer.0 {
             Way::Encoding(_) => self.tokenizer.said(role, "") + self.count(text),
@@ -47,7 +47,7 @@ impl Lines {
     fn count_lines(&self, encoding: Encoding, text: &str) -> u64 {
         let (first, rest) = first_lines(text.as_bytes());
         let known = self.known.try_write().ok().filter(|_| !rest.is_empty());
-        // What somebody else counts at the same time is another text.
+        // Another thread is counting another text.
         let Some(mut known) = known else {
             return encoding.count(text);
         };
@@ -110,7 +110,7 @@ mod tests {
         let lines = Lines::of(Tokenizer::DEFAULT);
         lines.count("user: one.\nuser: two.\n");
         lines.count("2026-03-02:\nuser: two.\nuser: one.\n");
-        // The last line of the first text, its break included, comes again.
+        // The last line of the first text, including its line break, occurs again.
         assert_eq!(lines.known.read().map(|known| known.len()).ok(), Some(3));
     }
 }

@@ -1,10 +1,10 @@
-//! Audio and files: what they cost by their length, or by what is usual where that cannot be known.
+//! Token costs of audio and files, by length, or by typical values if that is unknown.
 
 use super::image::Rule;
 use super::payload::{self, Payload};
 
-/// Tokens of a second of audio. Sources: OpenAI, "Managing costs" of the Realtime API (one for 100 ms of the
-/// user's audio); Google, "Understand and count tokens". Anthropic takes none, and Google's figure stands in.
+/// Tokens per second of audio. Sources: OpenAI, "Managing costs" of the Realtime API (one per 100 ms of the user's
+/// audio); Google, "Understand and count tokens". Anthropic accepts no audio; Google's figure is used.
 const fn audio_second(rule: Rule) -> u64 {
     match rule {
         Rule::OpenAi => 10,
@@ -12,17 +12,17 @@ const fn audio_second(rule: Rule) -> u64 {
     }
 }
 
-/// Bytes a second of audio that is no WAV: 128 kbit/s, the usual rate of MP3.
+/// Bytes per second of audio other than WAV: 128 kbit/s, the usual rate of MP3.
 const USUAL_RATE: u64 = 16_000;
 
-/// Seconds of audio that is not at hand.
+/// Assumed seconds of audio whose data is not available.
 const UNKNOWN_LENGTH: u64 = 60;
 
 /// Tokens of the audio in a part.
 pub fn audio(part: &[u8], rule: Rule) -> u64 {
     let seconds = Payload::of(part).map(|payload| {
         let head = payload.decoded(44);
-        // Source: Microsoft and IBM, "Multimedia Programming Interface": bytes a second are at 28.
+        // Source: Microsoft and IBM, "Multimedia Programming Interface": bytes per second are at offset 28.
         let rate = match head.first_chunk::<32>() {
             Some([b'R', b'I', b'F', b'F', .., a, b, c, d]) => u32::from_le_bytes([*a, *b, *c, *d]).into(),
             _ => USUAL_RATE,
@@ -32,15 +32,15 @@ pub fn audio(part: &[u8], rule: Rule) -> u64 {
     seconds.unwrap_or(UNKNOWN_LENGTH) * audio_second(rule)
 }
 
-/// What a file costs.
+/// The cost of a file.
 pub enum File {
-    /// It is text: what that costs.
+    /// That of this text.
     Text(String),
-    /// Nothing can be read of it: tokens by its kind.
+    /// Tokens by file type, if the content is not readable.
     Tokens(u64),
 }
 
-/// Tokens of a page. Sources: Anthropic, "PDF support" (1,500 to 3,000 with the page's image); Google, "Document
+/// Tokens per page. Sources: Anthropic, "PDF support" (1,500 to 3,000 with the page's image); Google, "Document
 /// understanding" (258).
 const fn page(rule: Rule) -> u64 {
     match rule {
@@ -49,11 +49,11 @@ const fn page(rule: Rule) -> u64 {
     }
 }
 
-/// Tokens of a second of video at one frame a second. Source: Google, "Understand and count tokens". No other
-/// provider takes video, and the figure stands in.
+/// Tokens per second of video at one frame per second. Source: Google, "Understand and count tokens". Other providers
+/// accept no video; Google's figure is used.
 const VIDEO_SECOND: u64 = 263;
 
-/// What the file in a part costs: its text when it is text, else as one page, or as a minute of video.
+/// The cost of the file in a part: its text if readable, else one page, or a minute of video.
 pub fn file(kind: &str, part: &[u8], rule: Rule) -> File {
     let named = payload::find(part, &["text"]);
     let payload = Payload::of(part).filter(|payload| payload.kind.starts_with("text/"));

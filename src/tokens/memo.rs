@@ -1,23 +1,23 @@
-//! Pieces that were merged already: a text repeats its words, and looking one up takes a tenth of the time that merging
-//! takes. It only ever answers with what was merged; of two pieces with the same place the later one stays.
+//! Cache of merged pieces: texts repeat words, and a lookup takes a tenth of the time of merging. It only returns
+//! counts that merging produced; a newer piece replaces another one in the same slot.
 
 use super::hash::hash_of_two;
 use super::table::Table;
 use std::cell::RefCell;
 
-/// Bytes of a piece that is kept.
+/// Maximum bytes of a cached piece.
 pub const LONGEST: usize = 16;
 
-/// Places: half a megabyte, of which the system gives only what is used.
+/// Number of slots: half a megabyte, of which only used pages are allocated.
 const PLACES: usize = 1 << 14;
 
-/// A piece and how many tokens it has; none in a place that is not used, since no piece is empty.
+/// A piece and its number of tokens; none in an unused slot, since no piece is empty.
 #[derive(Clone, Copy, Default)]
 struct Piece {
     bytes: [u64; 2],
     length: u8,
     tokens: u8,
-    /// The vocabulary, by where it lies.
+    /// Address of the vocabulary.
     table: usize,
 }
 
@@ -25,7 +25,8 @@ thread_local! {
     static PIECES: RefCell<Vec<Piece>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Tokens of the piece of a text between two places, at most [`LONGEST`] bytes of it: as known, else as `merge` says.
+/// Tokens of the piece of a text between two offsets, at most [`LONGEST`] bytes long: the cached count, else that of
+/// `merge`.
 #[inline(always)]
 pub fn tokens(table: &Table, text: &[u8], from: usize, to: usize, merge: impl FnOnce() -> u64) -> u64 {
     let bytes = read(text, from, to);
@@ -49,7 +50,7 @@ pub fn tokens(table: &Table, text: &[u8], from: usize, to: usize, merge: impl Fn
     })
 }
 
-/// The bytes of the piece as two numbers, with zeros behind them.
+/// The bytes of the piece as two numbers, padded with zeros.
 #[inline(always)]
 fn read(text: &[u8], from: usize, to: usize) -> [u64; 2] {
     let mut bytes = [0; LONGEST];
@@ -78,14 +79,14 @@ mod tests {
         assert_eq!(merged(&O200K, 1, 4, 7), 7);
         assert_eq!(merged(&O200K, 1, 5, 9), 9);
         assert_eq!(merged(&O200K, 1, 17, 10), 10);
-        // The same bytes, read near the end of a text where sixteen cannot be read at once.
+        // The same bytes near the end of a text, where sixteen bytes cannot be read at once.
         assert_eq!(tokens_of(&O200K, b"abc", 0, 3, None), known(&O200K, 1, 4));
         assert_eq!(tokens_of(&O200K, b"abc\0", 0, 4, Some(11)), 11);
         assert_eq!(known(&O200K, 1, 4), 7);
         assert_eq!(known(&O200K, 1, 17), 10);
     }
 
-    /// As [`tokens`]; without a number it must be known.
+    /// As [`tokens`]; without a number, the count must be cached.
     fn tokens_of(table: &Table, text: &[u8], from: usize, to: usize, merged: Option<u64>) -> u64 {
         tokens(table, text, from, to, || merged.expect("it is known"))
     }

@@ -1,22 +1,23 @@
-//! Byte pairs: how many tokens a piece has that is no token itself.
+//! Byte pair merging: the number of tokens of a piece that is not a token itself.
 
 use super::memo;
 use super::table::{NONE, Table};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Bytes of a piece that are merged in arrays; longer ones in a heap. Two sizes, as most pieces are small.
+/// Pieces up to this size are merged in arrays, longer ones in a heap. There are two array sizes, because most pieces
+/// are small.
 const SMALL: usize = BLOCK;
 const MIDDLE: usize = 8 * BLOCK;
 
-/// Pairs that are looked at side by side.
+/// Number of pairs that are compared in parallel.
 const BLOCK: usize = 16;
 
-/// Bytes that are merged at once; what is longer is cut. Places must fit 32 bits with room to spare.
+/// Maximum bytes that are merged at once; longer pieces are split. Offsets must fit into 32 bits.
 const MOST: usize = 1 << 30;
 
-/// Tokens of the piece of a text between two places: the pair of neighbours with the lowest rank becomes one, the
-/// leftmost first, until none of them is a token.
+/// Tokens of the piece of a text between two offsets: repeatedly merges the adjacent pair with the lowest rank, the
+/// leftmost first, until no pair is a token.
 #[inline(always)]
 pub fn tokens(table: &Table, text: &[u8], from: usize, to: usize) -> u64 {
     if table.rank(text, from, to) != NONE {
@@ -36,10 +37,10 @@ pub fn tokens(table: &Table, text: &[u8], from: usize, to: usize) -> u64 {
 /// No pair, in blocks.
 const NOTHING: i32 = i32::MAX;
 
-/// Bits of a place in a piece that is merged in blocks.
+/// Bits of an offset in a piece that is merged in blocks.
 const PLACE: u32 = MIDDLE.ilog2();
 
-/// A pair as one number: the least is the leftmost of the lowest rank.
+/// A pair as one number: the minimum is the leftmost of the lowest rank.
 #[inline(always)]
 fn number(rank: u32, at: usize) -> i32 {
     if rank == NONE {
@@ -49,17 +50,17 @@ fn number(rank: u32, at: usize) -> i32 {
     }
 }
 
-/// The least of a block.
+/// The minimum of a block.
 #[inline(always)]
 fn least(block: &[i32; BLOCK]) -> i32 {
     block.iter().fold(NOTHING, |least, pair| least.min(*pair))
 }
 
-/// Pairs in blocks under the place of their first byte, and the least of each block.
+/// Merges with pairs in blocks, indexed by their first byte, and the minimum of each block.
 fn in_blocks<const BLOCKS: usize>(table: &Table, text: &[u8], from: usize, to: usize) -> u64 {
     let mut pairs = [[NOTHING; BLOCK]; BLOCKS];
     let mut leasts = [NOTHING; BLOCKS];
-    // Where the token that begins here ends, and where the one before it begins.
+    // The end of the token that starts here, and the start of the previous one.
     let (mut ends, mut befores) = ([[0u8; BLOCK]; BLOCKS], [[0u8; BLOCK]; BLOCKS]);
     let (ends, befores) = (ends.as_flattened_mut(), befores.as_flattened_mut());
     let length = to - from;
@@ -102,17 +103,17 @@ fn in_blocks<const BLOCKS: usize>(table: &Table, text: &[u8], from: usize, to: u
     }
 }
 
-/// A token of a long piece, under the place of its first byte.
+/// A token of a long piece, indexed by its first byte.
 struct Link {
-    /// Where the token before it begins; its own place for the first.
+    /// Start of the previous token; its own start for the first.
     before: u32,
-    /// Where it ends, which is where the next begins.
+    /// Its end, which is the start of the next.
     end: u32,
     /// Rank of the pair of it and the next.
     rank: u32,
 }
 
-/// Neighbours as a chain, pairs in a heap; pairs that are no more are passed over when their turn comes.
+/// Merges with a linked list of tokens and a heap of pairs; outdated pairs are skipped when popped.
 fn in_heap(table: &Table, piece: &[u8]) -> u64 {
     let mut count = piece.len() as u64;
     let mut heap = BinaryHeap::new();

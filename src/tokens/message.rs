@@ -1,22 +1,22 @@
-//! What a message costs beyond its text: walks over everything of it that is sent.
+//! Token costs of complete messages: visits all data of a message that is sent.
 
 use super::image::{self, Rule};
 use super::media::{self, File};
 use crate::model::json::{self, Dialect, Members};
 use crate::model::message::{Message, Part, ToolCall};
 
-/// Tokens around a message. Source: OpenAI Cookbook, "How to count tokens with tiktoken": 3 a message and the
-/// role's own, for `<|start|>role<|message|>` and `<|end|>`.
+/// Framing tokens of a message. Source: OpenAI Cookbook, "How to count tokens with tiktoken": 3 per message plus the
+/// role, for `<|start|>role<|message|>` and `<|end|>`.
 pub const FRAME: u64 = 3;
 
-/// Tokens around a `name`. Source: as above.
+/// Framing tokens of a `name`. Source: as above.
 const NAME: u64 = 1;
 
-/// Tokens around each call. It is sent as a message to the tool, with a channel and a recipient. Source: OpenAI,
-/// "Harmony response format"; how other providers frame it is not public.
+/// Framing tokens of a call, which is sent as a message to the tool, with a channel and a recipient. Source: OpenAI,
+/// "Harmony response format"; the framing of other providers is not public.
 const CALL: u64 = 3;
 
-/// Tokens of a message, its texts counted by `count`.
+/// Tokens of a message, with texts counted by `count`.
 pub fn sent(message: &Message<'_>, rule: Rule, count: &dyn Fn(&str) -> u64) -> u64 {
     let mut tokens = FRAME;
     walk(message, rule, &mut |piece| {
@@ -29,12 +29,12 @@ pub fn sent(message: &Message<'_>, rule: Rule, count: &dyn Fn(&str) -> u64) -> u
     tokens
 }
 
-/// Tokens of a call, its texts counted by `count`.
+/// Tokens of a call, with texts counted by `count`.
 pub fn call(call: &ToolCall<'_>, count: &dyn Fn(&str) -> u64) -> u64 {
     CALL + count(&call.id) + count(&call.name) + count(&call.arguments)
 }
 
-/// Sizes of what is sent of a message.
+/// Size of the data of a message that is sent.
 #[derive(Default)]
 pub struct Spread {
     /// Bytes of its texts.
@@ -45,7 +45,7 @@ pub struct Spread {
     pub tokens: u64,
 }
 
-/// Sizes of a message.
+/// Computes the size of a message.
 pub fn spread(message: &Message<'_>, rule: Rule) -> Spread {
     let mut spread = Spread::default();
     walk(message, rule, &mut |piece| match piece {
@@ -59,17 +59,17 @@ pub fn spread(message: &Message<'_>, rule: Rule) -> Spread {
     spread
 }
 
-/// Characters of a text.
+/// Number of characters of a text.
 pub fn characters(text: &str) -> u64 {
-    // Bytes that continue no character.
+    // Count the bytes that are not continuation bytes.
     text.bytes().filter(|byte| byte & 0xc0 != 0x80).count() as u64
 }
 
 enum Piece<'p> {
     Text(&'p str),
-    /// Of media.
+    /// Tokens of media.
     Tokens(u64),
-    /// Around the next piece.
+    /// Framing tokens before the next text.
     Frame(u64),
 }
 
@@ -108,14 +108,14 @@ fn content(message: &Message<'_>, rule: Rule, each: Each<'_>) {
     }
 }
 
-/// Reasoning: its text. A signature is a seal and no text; of what is encrypted the text's length is estimated.
+/// Reasoning: its text. A signature counts as nothing; for encrypted reasoning, the length of the text is estimated.
 fn reasoning(raw: &[u8], each: Each<'_>) {
     let sealed = ["encrypted_content", "data"]
         .iter()
         .find_map(|name| json::member(raw, name));
     if let Some(sealed) = sealed.and_then(json::text) {
-        // Source: Codex, `estimate_reasoning_length`: base64 of the text and about 650 bytes around it, four
-        // bytes a token.
+        // Source: Codex, `estimate_reasoning_length`: Base64 of the text and about 650 bytes of overhead, four bytes
+        // per token.
         let bytes = (sealed.len() as u64 * 3 / 4).saturating_sub(650);
         return each(Piece::Tokens(bytes / 4));
     }
@@ -133,7 +133,7 @@ fn reasoning(raw: &[u8], each: Each<'_>) {
     }
 }
 
-/// A part that is no plain text, by its type. The names are those of OpenAI, Anthropic, Gemini and MCP.
+/// A part other than plain text, by its type. The names are those of OpenAI, Anthropic, Gemini and MCP.
 fn other(kind: &str, raw: &[u8], rule: Rule, each: Each<'_>) {
     match kind {
         "image_url" | "input_image" | "image" => each(Piece::Tokens(image::tokens(raw, rule))),
@@ -154,7 +154,7 @@ fn other(kind: &str, raw: &[u8], rule: Rule, each: Each<'_>) {
     }
 }
 
-/// A result that stands among the parts of a message: its own parts, but no results in results.
+/// A result among the parts of a message: its own parts, but no nested results.
 fn result(raw: &[u8], rule: Rule, each: Each<'_>) {
     if let Some(id) = json::member(raw, "tool_use_id").and_then(json::text) {
         each(Piece::Text(&id));
@@ -172,10 +172,10 @@ fn result(raw: &[u8], rule: Rule, each: Each<'_>) {
     }
 }
 
-/// A string this long without a blank is taken for data and not for text.
+/// A string of this length without a space counts as data, not text.
 const DATA: usize = 1024;
 
-/// A part of another kind: its JSON as it is sent, without what is data and not text.
+/// A part of unknown type: its JSON, without strings that are data.
 fn unknown(raw: &[u8], each: Each<'_>) {
     let Ok(mut members) = Members::new(raw, Dialect::Strict) else {
         return each(Piece::Text(&without_data(raw)));

@@ -1,7 +1,7 @@
-//! What text and messages cost in tokens.
+//! Token counts of texts and messages.
 //!
-//! The encodings of OpenAI are counted exactly, from tables that lie in the program ([`Tokenizer::count`] needs no
-//! start); other ways of counting are estimates, each with its source. `docs/compaction.md` has the whole list.
+//! OpenAI's encodings are counted exactly, with tables that are compiled into the program ([`Tokenizer::count`] needs
+//! no initialization). All other counts are estimates with documented sources; `docs/compaction.md` lists them.
 //!
 //! ```
 //! use convo::tokens::Tokenizer;
@@ -37,7 +37,7 @@ use encoding::Encoding;
 use estimate::Estimate;
 use external::{Ask, External};
 
-/// A way of counting.
+/// A method of counting tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tokenizer(Way);
 
@@ -49,33 +49,33 @@ enum Way {
 }
 
 impl Tokenizer {
-    /// `o200k_base`, which OpenAI's models since GPT-4o have.
+    /// `o200k_base`, the encoding of OpenAI's models since GPT-4o.
     pub const DEFAULT: Tokenizer = Tokenizer(Way::Encoding(Encoding::O200k));
 
-    /// The tokenizer of this name: an encoding, an estimate, or a model, whose tokenizer is then taken.
+    /// The tokenizer with this name: an encoding, an estimate, or a model with its tokenizer.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Usage`] when nothing has this name.
+    /// [`crate::error::Kind::Usage`] for an unknown name.
     pub fn named(name: &str) -> Result<Tokenizer> {
         models::named(name)
     }
 
-    /// A tokenizer that asks for each count, and remembers it; it lives as long as the program. Its name must be another one for every
-    /// other way to count, since counts are kept under it.
+    /// A tokenizer that requests each count from `ask` and caches it; it lives as long as the program. Its name must be
+    /// unique, because counts are stored under it.
     ///
-    /// When asking fails, what counts unwinds to [`external::guarded`].
+    /// If a request fails, counting unwinds to [`external::guarded`].
     pub fn external(name: &str, ask: Ask) -> Tokenizer {
         Tokenizer(Way::External(External::leaked(name, ask)))
     }
 
-    /// Every tokenizer by its own name; models are further names.
+    /// All tokenizers by their own names; model names are aliases.
     pub fn all() -> impl Iterator<Item = Tokenizer> {
         let encodings = Encoding::ALL.into_iter().map(Way::Encoding);
         let estimates = Estimate::ALL.into_iter().map(Way::Estimate);
         encodings.chain(estimates).map(Tokenizer)
     }
 
-    /// Its own name, which stands in the header's `tokenizer`.
+    /// Its own name, which is stored in the header's `tokenizer`.
     pub const fn name(self) -> &'static str {
         match self.0 {
             Way::Encoding(encoding) => encoding.name(),
@@ -84,12 +84,13 @@ impl Tokenizer {
         }
     }
 
-    /// Whether text is counted as the model itself does.
+    /// Whether counts are exactly those of the model.
     pub const fn is_exact(self) -> bool {
         !matches!(self.0, Way::Estimate(_))
     }
 
-    /// Bytes of work that counting so many bytes is: 0 where a program is asked, which is quicker one after the other.
+    /// The equivalent amount of work for counting this number of bytes: 0 for external tokenizers, which are faster
+    /// sequentially.
     pub(crate) const fn work(self, bytes: usize) -> usize {
         match self.0 {
             Way::Encoding(_) | Way::Estimate(_) => bytes,
@@ -97,7 +98,7 @@ impl Tokenizer {
         }
     }
 
-    /// What to tell of a tokenizer that stands in for one that is not public.
+    /// A note for a tokenizer that replaces one that is not public.
     pub const fn note(self) -> Option<&'static str> {
         match self.0 {
             Way::Encoding(_) | Way::External(_) => None,
@@ -105,7 +106,7 @@ impl Tokenizer {
         }
     }
 
-    /// Tokens of a text. The names of special tokens, such as `<|endoftext|>`, are text like any other.
+    /// Tokens of a text. Names of special tokens, such as `<|endoftext|>`, are treated as text.
     pub fn count(self, text: &str) -> u64 {
         match self.0 {
             Way::Encoding(encoding) => encoding.count(text),
@@ -125,7 +126,7 @@ impl Tokenizer {
         }
     }
 
-    /// Tokens of one call, which are part of its message's.
+    /// Tokens of one call, which are included in those of its message.
     pub fn call(self, call: &ToolCall<'_>) -> u64 {
         match self.0 {
             Way::Encoding(encoding) => message::call(call, &|text| encoding.count(text)),
@@ -134,7 +135,7 @@ impl Tokenizer {
         }
     }
 
-    /// Tokens of a text that stands in a context as a message, such as a summary.
+    /// Tokens of a text as a message, such as a summary.
     pub fn said(self, role: &str, text: &str) -> u64 {
         match self.0 {
             Way::Encoding(encoding) => message::FRAME + encoding.count(role) + encoding.count(text),

@@ -1,4 +1,4 @@
-//! Names of models: how they count, and how much their context holds.
+//! Model names, their tokenizers and their context windows.
 
 use super::{Encoding, Estimate, Tokenizer, Way};
 use crate::error::{Error, Kind, Result};
@@ -14,9 +14,9 @@ const GPT2: Way = Way::Encoding(Encoding::Gpt2);
 const CLAUDE: Way = Way::Estimate(Estimate::Claude);
 const GEMINI: Way = Way::Estimate(Estimate::Gemini);
 
-/// Models by name: the longest name that the asked one is, or begins with at a `-`, `@` or `:`, counts; one that
-/// ends in `.` or `-` is a beginning whatever follows. Tokens of the context, input and output together; 0 where
-/// there is no chat context. Sources: tiktoken, `model.py`; the model pages of OpenAI, Anthropic and Google.
+/// Models by name. The longest matching name applies: the requested name, or its prefix before a `-`, `@` or `:`; a
+/// name that ends with `.` or `-` matches as a prefix of any name. Tokens of the context window, input and output
+/// together; 0 for models without chat. Sources: tiktoken, `model.py`; the model pages of OpenAI, Anthropic and Google.
 const MODELS: [(&str, Way, u64); 61] = [
     ("gpt-5", O200K, 400_000),
     ("gpt-5.", O200K, 400_000),
@@ -81,16 +81,16 @@ const MODELS: [(&str, Way, u64); 61] = [
     ("gemini-", GEMINI, 1_048_576),
 ];
 
-/// Windows that are larger than their family's.
+/// Windows larger than that of the model family.
 const WIDER: [(&str, &str, u64); 2] = [("claude-", "[1m]", 1_000_000), ("gemini-1.5-pro", "", 2_097_152)];
 
-/// The model's own name: in lower case, without provider and path, and for a fine-tuned model its base.
+/// The normalized model name: in lower case, without provider and path; for a fine-tuned model, its base.
 fn plain(name: &str) -> Cow<'_, str> {
     let mut name = name.rsplit('/').next().unwrap_or(name);
     if let Some(tuned) = name.strip_prefix("ft:") {
         name = tuned.split(':').next().unwrap_or(tuned);
     }
-    // As Bedrock writes it: us.anthropic.claude-...
+    // The form of Bedrock: us.anthropic.claude-...
     if let Some((_, own)) = name.split_once("anthropic.") {
         name = own;
     }
@@ -119,7 +119,7 @@ fn known(name: &str) -> Option<(Way, u64)> {
     Some((found.1, wider.map_or(found.2, |(_, _, window)| *window)))
 }
 
-/// Tokens that the context of a model holds, input and output together; none when the model is not known.
+/// The context window of a model in tokens, input and output together; `None` for an unknown model.
 pub fn window(model: &str) -> Option<u64> {
     known(model)
         .map(|(_, window)| window)

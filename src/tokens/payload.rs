@@ -1,23 +1,23 @@
-//! Data inside a part: where it stands, what it is, and its first bytes.
+//! Data inside a part: its position, media type and first bytes.
 
 use crate::model::json::{self, Dialect, Members};
 use std::borrow::Cow;
 
-/// Members that hold data or the address of it, in the parts of OpenAI, Anthropic, Gemini and MCP.
+/// Members with data or its address, in the parts of OpenAI, Anthropic, Gemini and MCP.
 const HOLDERS: [&str; 6] = ["url", "data", "file_data", "image_url", "image", "file_url"];
 
-/// Data as it stands in a part.
+/// The data of a part.
 pub struct Payload<'a> {
-    /// Its media type; empty when none is named.
+    /// Its media type; empty if unknown.
     pub kind: Cow<'a, str>,
-    /// What is behind the comma of a data URL, or base64 itself, or text.
+    /// The data: the part of a data URL after the comma, Base64, or text.
     text: Cow<'a, str>,
-    /// Whether it is base64.
+    /// Whether it is Base64.
     encoded: bool,
 }
 
 impl<'a> Payload<'a> {
-    /// The data of a part; none when the part only says where it is to be had.
+    /// The data of a part; `None` if the part only has an address.
     pub fn of(part: &'a [u8]) -> Option<Payload<'a>> {
         let text = find(part, &HOLDERS)?;
         if !text.starts_with("data:") {
@@ -45,13 +45,13 @@ impl<'a> Payload<'a> {
         })
     }
 
-    /// Its length in bytes once decoded, about.
+    /// Its approximate decoded length in bytes.
     pub fn len(&self) -> u64 {
         let length = self.text.len() as u64;
         if self.encoded { length * 3 / 4 } else { length }
     }
 
-    /// Its first bytes, at most so many. Ends where something is no base64.
+    /// Its first bytes, at most `most`. Stops at invalid Base64.
     pub fn decoded(&self, most: usize) -> Vec<u8> {
         if !self.encoded {
             let text = self.text.as_bytes();
@@ -81,7 +81,7 @@ impl<'a> Payload<'a> {
     }
 }
 
-/// The first text member of one of these names, in the object or in an object of its members.
+/// The first string member with one of these names, in the object or in an object among its members.
 pub fn find<'a>(object: &'a [u8], names: &[&str]) -> Option<Cow<'a, str>> {
     let in_own = |object: &'a [u8]| {
         let mut members = Members::new(object, Dialect::Strict).ok()?;

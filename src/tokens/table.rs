@@ -1,22 +1,22 @@
-//! A vocabulary as it lies in the program: looked up in place, never loaded.
+//! A vocabulary that is compiled into the program, and looked up without loading.
 
 use super::hash::{ENTRY_HEAD, PLACE_BITS, SHORT_SLOT, first_slot, hash, mark, short_hash, short_key};
 
-/// No rank: the bytes are no token.
+/// No rank: the bytes are not a token.
 pub const NONE: u32 = u32::MAX;
 
-/// Tokens by their bytes. The build script tells how it was written.
+/// Token ranks by bytes. The build script describes the layout.
 #[derive(Debug)]
 pub struct Table {
     pairs: &'static [u8],
     short: &'static [u8],
-    /// Slots of short tokens that a hash can begin at.
+    /// Number of slots of short tokens that a hash can select.
     short_begin: u32,
     slots: &'static [u8],
     entries: &'static [u8],
-    /// Slots that a hash can begin at.
+    /// Number of slots that a hash can select.
     begin: u32,
-    /// Tokens of this rank and higher are not in the vocabulary.
+    /// Only ranks below this one are in the vocabulary.
     below: u32,
 }
 
@@ -35,13 +35,13 @@ macro_rules! table {
 pub static O200K: Table = table!("o200k_base", u32::MAX);
 pub static CL100K: Table = table!("cl100k_base", u32::MAX);
 pub static P50K: Table = table!("p50k_base", u32::MAX);
-/// The ranks before the one of `<|endoftext|>` are those of `r50k_base`.
+/// The ranks below that of `<|endoftext|>` are those of `r50k_base`.
 pub static R50K: Table = table!("p50k_base", 50_256);
 
-/// Slots behind those that a hash can begin at; `SPARE` of the build script.
+/// Extra slots after those that a hash can select; `SPARE` of the build script.
 const SPARE: u32 = 64;
 
-/// Length of the longest token of any vocabulary.
+/// Maximum length of a token of any vocabulary.
 const LONGEST: usize = 128;
 
 impl Table {
@@ -78,12 +78,11 @@ impl Table {
         }
     }
 
-    /// The rank of these bytes of a text. The text around them is not looked at, but lets eight bytes be read at
-    /// once.
+    /// The rank of these bytes of a text. Surrounding bytes are irrelevant, but allow eight bytes to be read at once.
     #[inline(always)]
     pub fn rank(&self, text: &[u8], from: usize, to: usize) -> u32 {
         let length = to - from;
-        // No token is empty; that is found out on the rarer way.
+        // Empty and long tokens: no token is empty, which is detected on this rarer path.
         if length.wrapping_sub(1) >= 8 {
             return self.long(&text[from..to]);
         }
@@ -146,7 +145,7 @@ impl Table {
 mod tests {
     use super::*;
 
-    /// Alone, and with text around it: both ways of reading it.
+    /// The rank without and with surrounding text, to test both ways of reading.
     fn whole(table: &Table, bytes: &[u8]) -> u32 {
         let rank = table.rank(bytes, 0, bytes.len());
         let around = [b"xy", bytes, b"0123456789"].concat();

@@ -1,4 +1,4 @@
-//! The tokens of a session by role, category, tool and exchange: of all that its log holds, and of what is in view.
+//! The tokens of a session by role, category, tool and exchange, in the log and in the view.
 
 use super::Counter;
 use crate::model::exchange::Cuts;
@@ -8,20 +8,20 @@ use crate::model::summary;
 use crate::model::view::{Item, View};
 use std::collections::{BTreeMap, HashMap};
 
-/// What messages are grouped by.
+/// The grouping of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// Who speaks.
+    /// By role.
     Role,
-    /// What it is worth.
+    /// By category.
     Category,
-    /// The tool: its calls and their results.
+    /// By tool: calls and their results.
     Tool,
-    /// The exchange of the log.
+    /// By exchange of the log.
     Exchange,
 }
 
-/// Messages, and what they cost. Of a tool: its calls, and what they and their results cost.
+/// Number of messages and their tokens. For a tool: number of calls, and tokens of calls and results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figure {
     /// Messages, or calls.
@@ -33,26 +33,26 @@ pub struct Figure {
 /// One group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group {
-    /// Role, category or tool; of an exchange its number from 1.
+    /// Role, category or tool; for an exchange, its number from 1.
     pub name: String,
-    /// Line index of its first message, of an exchange.
+    /// For an exchange, the line index of its first message.
     pub first: Option<usize>,
     /// In the log.
     pub log: Figure,
-    /// In view.
+    /// In the view.
     pub view: Figure,
 }
 
-/// The group of a summary that stands for messages, which is none of the log's.
+/// The group of summaries, which are not messages of the log.
 pub const SUMMARY: &str = "summary";
 
-/// The group of messages that are in no exchange: those of the category system.
+/// The group of messages outside of exchanges: those of category system.
 pub const RULES: &str = "rules";
 
 /// Tokens of an item of a view.
 pub fn of_item(session: &Session, item: &Item, counter: Counter) -> u64 {
     if let Item::Summary(_) = item {
-        // It is sent as a system message where nothing else is asked for.
+        // By default, it is sent as a system message.
         let quoted = summary::quoted(&item.summary(session).unwrap_or_default());
         return counter.tokenizer().said(Role::System.name(), &quoted);
     }
@@ -60,12 +60,12 @@ pub fn of_item(session: &Session, item: &Item, counter: Counter) -> u64 {
     message.map_or(0, |message| counter.message(&message))
 }
 
-/// What a session costs.
+/// The token usage of a session.
 #[derive(Debug)]
 pub struct Usage<'s> {
     session: &'s Session,
     counter: Counter,
-    /// Tokens by line index; of lines that are no message 0.
+    /// Tokens by line index; 0 for lines that are not messages.
     lines: Vec<u64>,
     view: View,
 }
@@ -88,12 +88,12 @@ impl Usage<'_> {
         }
     }
 
-    /// How it was counted.
+    /// The counter.
     pub const fn counter(&self) -> Counter {
         self.counter
     }
 
-    /// Of everything.
+    /// The total of all messages.
     pub fn total(&self) -> Group {
         let mut total = Group::default();
         for (index, _) in self.session.messages() {
@@ -113,7 +113,7 @@ impl Usage<'_> {
         }
     }
 
-    /// The groups, in the order of their names, exchanges in the order of the log.
+    /// The groups sorted by name; exchanges in log order.
     pub fn groups(&self, by: By) -> Vec<Group> {
         match by {
             By::Role => self.named(|message| message.role_name().into_owned()),
@@ -149,7 +149,7 @@ impl Usage<'_> {
             (&View::whole(self.session), Figure::in_log as Place),
             (&self.view, Figure::in_view),
         ] {
-            // The tool of each call that came so far; a repeated id is the later call's.
+            // The tool of each call so far; a repeated id refers to the later call.
             let mut called: HashMap<String, String> = HashMap::new();
             for item in &view.items {
                 let Some(message) = item.message(self.session) else {
@@ -186,7 +186,7 @@ impl Usage<'_> {
             name: RULES.to_string(),
             ..Group::default()
         };
-        // The group of each line: its place in `groups`, or none for the rules.
+        // The group of each line: its index in `groups`, or none for system messages.
         let mut group_of: HashMap<usize, Option<usize>> = HashMap::new();
         for (item, (index, _)) in self.session.messages().enumerate() {
             let within = cuts.atom(item).is_some();
@@ -214,7 +214,7 @@ impl Usage<'_> {
                     last = group_of.get(index).copied().flatten();
                     last.map_or(&mut rules, |place| &mut groups[place])
                 }
-                // What a compaction put in stands where it put it.
+                // An inserted message belongs to the exchange at its position.
                 Item::Inserted(_) => last.map_or(&mut summary, |place| &mut groups[place]),
                 Item::Summary(_) => &mut summary,
             };

@@ -1,4 +1,4 @@
-//! The blocks of a message under repair.
+//! Access to the blocks of a message under repair.
 
 use super::Anthropic;
 use crate::check::history::History;
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 /// The messages of a history.
 pub(super) type Messages<'a, 'o> = History<'a, 'o, Anthropic>;
 
-/// The blocks of a message; a text is one.
+/// The blocks of a message; string content is one block.
 pub(super) fn blocks(raw: &[u8]) -> Vec<Cow<'_, [u8]>> {
     match json::member(raw, "content") {
         Some(b"\"\"") | None => Vec::new(),
@@ -18,7 +18,7 @@ pub(super) fn blocks(raw: &[u8]) -> Vec<Cow<'_, [u8]>> {
     }
 }
 
-/// A message gets other blocks; without any it goes.
+/// Replaces the blocks of a message; removes the message if there are none.
 pub(super) fn with_blocks<T: AsRef<[u8]>>(history: &mut Messages<'_, '_>, index: usize, blocks: Vec<T>) {
     if blocks.is_empty() {
         history.remove(index);

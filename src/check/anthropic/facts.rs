@@ -1,4 +1,4 @@
-//! What the rules of Anthropic look at in a message.
+//! The properties of a message that Anthropic's rules examine.
 
 use crate::check::raw::{each, elements, is_blank, is_empty_array, is_filled, string};
 use crate::model::json;
@@ -14,11 +14,11 @@ pub(in crate::check) enum Role {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::check) enum Content {
-    /// Null, absent, an empty text or an empty list.
+    /// Null, absent, an empty string or an empty list.
     Nothing,
-    /// A text of white space.
+    /// A blank string.
     Blank,
-    /// A text, or blocks.
+    /// A string that is not blank, or blocks.
     Text,
 }
 
@@ -27,9 +27,9 @@ pub(in crate::check) enum Block {
     Text {
         blank: bool,
     },
-    /// A call, by its id.
+    /// A call, with its id.
     Use(String),
-    /// A result, by the id of its call.
+    /// A result, with the id of its call.
     Result(String),
     Thinking {
         signed: bool,
@@ -43,19 +43,19 @@ pub(in crate::check) enum Block {
 #[derive(Debug)]
 pub(in crate::check) struct Facts {
     pub(in crate::check) role: Role,
-    /// The role as it is written.
+    /// The role as written.
     pub(in crate::check) name: String,
     pub(in crate::check) content: Content,
-    /// Of a text there are none.
+    /// Empty for string content.
     pub(in crate::check) blocks: Vec<Block>,
-    /// The blocks that have a mark of `cache_control`, each as often as it has one.
+    /// The blocks with a `cache_control` mark, one entry per mark.
     pub(in crate::check) marks: Vec<usize>,
-    /// The call that a message of the role `tool` answers.
+    /// The call that a message of role `tool` answers.
     pub(in crate::check) answers: String,
 }
 
 impl Facts {
-    /// The calls: block and id.
+    /// The calls: block index and id.
     pub(in crate::check) fn uses(&self) -> impl Iterator<Item = (usize, &str)> {
         self.blocks
             .iter()
@@ -66,7 +66,7 @@ impl Facts {
             })
     }
 
-    /// The results: block and id of the call.
+    /// The results: block index and id of the call.
     pub(in crate::check) fn results(&self) -> impl Iterator<Item = (usize, &str)> {
         self.blocks
             .iter()
@@ -77,7 +77,7 @@ impl Facts {
             })
     }
 
-    /// Whether it is a message of results and nothing else.
+    /// Whether the message only has results.
     pub(in crate::check) fn is_results(&self) -> bool {
         self.role == Role::User
             && !self.blocks.is_empty()
@@ -85,7 +85,7 @@ impl Facts {
     }
 }
 
-/// Reads a message.
+/// Extracts the properties of a message.
 pub(in crate::check) fn read(raw: &[u8]) -> Facts {
     let mut facts = Facts {
         role: Role::Other,
@@ -124,7 +124,7 @@ pub(in crate::check) fn read(raw: &[u8]) -> Facts {
     facts
 }
 
-/// A block, and how many marks of `cache_control` are in it.
+/// A block, and its number of `cache_control` marks.
 fn block(raw: &[u8]) -> (Block, usize) {
     let mut kind = String::new();
     let (mut id, mut call, mut marks) = (String::new(), String::new(), 0);

@@ -1,4 +1,4 @@
-//! The rules of Anthropic Messages.
+//! The rules of the Anthropic Messages API.
 
 mod blocks;
 mod facts;
@@ -14,10 +14,10 @@ use crate::format::request::Api;
 use facts::{Block, Content, Facts, Role};
 use std::collections::{HashMap, HashSet};
 
-/// The interface.
+/// The API.
 pub(super) struct Anthropic;
 
-/// Most marks of `cache_control` in a request.
+/// Maximum number of `cache_control` marks in a request.
 const MARKS: usize = 4;
 
 impl Provider for Anthropic {
@@ -72,7 +72,7 @@ impl Provider for Anthropic {
     }
 }
 
-/// The rules that need no other message.
+/// Rules for single messages.
 fn alone(index: usize, is_last: bool, facts: &Facts, findings: &mut Findings<'_>) {
     let options = findings.options;
     let taken = matches!(facts.role, Role::User | Role::Assistant);
@@ -125,7 +125,7 @@ fn alone(index: usize, is_last: bool, facts: &Facts, findings: &mut Findings<'_>
     }
 }
 
-/// How many of each call there are.
+/// The number of calls by id.
 fn counted(facts: Option<&Facts>) -> HashMap<&str, usize> {
     let mut count = HashMap::new();
     for (_, id) in facts.into_iter().flat_map(Facts::uses) {
@@ -134,7 +134,7 @@ fn counted(facts: Option<&Facts>) -> HashMap<&str, usize> {
     count
 }
 
-/// Each result against the calls of the message before.
+/// Checks each result against the calls of the previous message.
 fn results(index: usize, before: Option<&Facts>, facts: &Facts, findings: &mut Findings<'_>) {
     if facts.results().next().is_none() {
         return;
@@ -156,7 +156,7 @@ fn results(index: usize, before: Option<&Facts>, facts: &Facts, findings: &mut F
     }
 }
 
-/// Each call against the results of the message behind.
+/// Checks each call against the results of the next message.
 fn open(index: usize, facts: &Facts, behind: Option<&Facts>, at_end: bool, findings: &mut Findings<'_>) {
     let mut left = counted(Some(facts));
     if left.is_empty() {
@@ -171,7 +171,7 @@ fn open(index: usize, facts: &Facts, behind: Option<&Facts>, at_end: bool, findi
             *left = left.saturating_sub(1);
         }
     }
-    // Of calls with one id the first ones are those that have answers.
+    // With repeated ids, the first calls are those with results.
     let uses: Vec<_> = facts.uses().collect();
     for (part, id) in uses.into_iter().rev() {
         if let Some(left) = left.get_mut(id).filter(|left| **left > 0) {
@@ -183,7 +183,7 @@ fn open(index: usize, facts: &Facts, behind: Option<&Facts>, at_end: bool, findi
     }
 }
 
-/// The first message and the last.
+/// Checks the first and the last message.
 fn ends(elements: &[&Facts], findings: &mut Findings<'_>) {
     if elements
         .first()
@@ -204,8 +204,7 @@ fn ends(elements: &[&Facts], findings: &mut Findings<'_>) {
     }
 }
 
-/// Where the open loop begins: behind the last user message that holds more than results. None when it is closed
-/// or has no calls.
+/// Start of the open loop: after the last user message with more than results. `None` if it is closed or has no calls.
 fn loop_start(elements: &[&Facts]) -> Option<usize> {
     let said = |piece: &&Facts| piece.role == Role::User && !piece.is_results();
     let start = elements.iter().rposition(said).map_or(0, |at| at + 1);
@@ -215,7 +214,7 @@ fn loop_start(elements: &[&Facts]) -> Option<usize> {
     (!closed && elements[start..].iter().any(calls)).then_some(start)
 }
 
-/// The first assistant message of an open loop that does not begin with thinking.
+/// The first assistant message of an open loop, if it does not start with thinking.
 fn unthought(elements: &[&Facts]) -> Option<usize> {
     let start = loop_start(elements)?;
     let first = elements[start..]
@@ -226,7 +225,7 @@ fn unthought(elements: &[&Facts]) -> Option<usize> {
     (!thinks).then_some(first)
 }
 
-/// Marks beyond those that a request may have: the first ones are too many.
+/// Reports excess `cache_control` marks, starting with the first.
 fn marks(elements: &[&Facts], findings: &mut Findings<'_>) {
     let all: usize = elements.iter().map(|piece| piece.marks.len()).sum();
     let mut surplus = all.saturating_sub(MARKS.saturating_sub(findings.options.marks));

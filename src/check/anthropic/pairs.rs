@@ -1,4 +1,4 @@
-//! Repairs of calls and results that have lost each other.
+//! Repairs calls without results, and the reverse.
 
 use super::blocks::{Messages, blocks, with_blocks};
 use super::facts::{Block, Facts, Role};
@@ -10,8 +10,8 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-/// Results that name no call of the message before. Where several messages of one role stand between, which the
-/// interface takes for one, they are made one; otherwise the result goes or becomes text.
+/// Repairs results without a call in the previous message. If several messages of one role are in between, which the
+/// API treats as one, they are merged; otherwise the result is dropped or becomes text.
 pub(super) fn orphans(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
     let mut done = 0;
     let mut rest = findings;
@@ -38,7 +38,7 @@ pub(super) fn orphans(rule: &'static Rule, history: &mut Messages<'_, '_>, findi
     }
 }
 
-/// Whether one of these results is for a call of the assistant's messages in a range.
+/// Whether one of these results belongs to a call of the assistant messages in a range.
 fn belongs(history: &Messages<'_, '_>, calls: &Range<usize>, results: &[&Finding]) -> bool {
     let pieces = &history.pieces[calls.clone()];
     if pieces[0].facts.role != Role::Assistant {
@@ -54,7 +54,7 @@ fn belongs(history: &Messages<'_, '_>, calls: &Range<usize>, results: &[&Finding
         .any(|finding| ids.contains(result_of(&history.pieces[finding.index].facts, finding.part)))
 }
 
-/// The call that the result in a block answers.
+/// The id of the call that the result in a block answers.
 fn result_of(facts: &Facts, part: usize) -> &str {
     match facts.blocks.get(part) {
         Some(Block::Result(id)) => id,
@@ -62,7 +62,7 @@ fn result_of(facts: &Facts, part: usize) -> &str {
     }
 }
 
-/// Results of one message that go or become text.
+/// Drops the unmatched results of a message, or turns them into text.
 fn unpaired(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
     let index = findings[0].index;
     let bad: HashSet<usize> = findings.iter().map(|finding| finding.part).collect();
@@ -83,7 +83,7 @@ fn unpaired(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Fi
     with_blocks(history, index, kept.collect());
 }
 
-/// Calls without a result in the message behind: they get one there, first of all, or go.
+/// Repairs calls without a result in the next message: inserts a result at its start, or drops the call.
 pub(super) fn open(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
     let wanted: HashSet<(usize, usize)> = findings
         .iter()
@@ -146,7 +146,7 @@ pub(super) fn open(rule: &'static Rule, history: &mut Messages<'_, '_>, findings
     }
 }
 
-/// Takes calls out of a message, and the message with them when only thinking is left.
+/// Removes calls from a message, and the message if only thinking is left.
 fn without(history: &mut Messages<'_, '_>, index: usize, calls: &[(usize, String, usize)]) {
     let bad: HashSet<usize> = calls.iter().map(|(part, ..)| *part).collect();
     let facts = history.pieces[index].facts.blocks.iter().enumerate();
@@ -166,7 +166,7 @@ fn without(history: &mut Messages<'_, '_>, index: usize, calls: &[(usize, String
     with_blocks(history, index, kept);
 }
 
-/// A later call of an id gets a new one, and the result behind it in the same order; a later result goes.
+/// Gives later calls with a repeated id a new one, and their results in order; drops later results.
 pub(super) fn repeated(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
     let mut taken: HashSet<String> = HashSet::new();
     for piece in &history.pieces {
@@ -181,7 +181,7 @@ pub(super) fn repeated(rule: &'static Rule, history: &mut Messages<'_, '_>, find
             of_one.iter().partition(|finding| is_use(finding.part));
         if !calls.is_empty() {
             let bad: HashSet<usize> = calls.iter().map(|finding| finding.part).collect();
-            // The ids of the calls of one id, in order.
+            // New ids by original id, in call order.
             let mut ids: HashMap<String, Vec<String>> = HashMap::new();
             let mut changed: HashMap<usize, String> = HashMap::new();
             let uses: Vec<(usize, String)> = history.pieces[index]
@@ -210,7 +210,7 @@ pub(super) fn repeated(rule: &'static Rule, history: &mut Messages<'_, '_>, find
     }
 }
 
-/// The results of a message take the new ids of their calls.
+/// Updates the results of a message to the new ids of their calls.
 fn follow(history: &mut Messages<'_, '_>, index: usize, ids: &HashMap<String, Vec<String>>) {
     let Some(piece) = history.pieces.get(index) else {
         return;
@@ -231,7 +231,7 @@ fn follow(history: &mut Messages<'_, '_>, index: usize, ids: &HashMap<String, Ve
     rename(history, index, "tool_use_id", &changed);
 }
 
-/// Gives blocks other ids.
+/// Replaces the ids of blocks.
 fn rename(history: &mut Messages<'_, '_>, index: usize, name: &str, ids: &HashMap<usize, String>) {
     if ids.is_empty() {
         return;

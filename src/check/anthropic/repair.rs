@@ -1,4 +1,4 @@
-//! Repairs for Anthropic inside a message.
+//! Repairs inside a message for Anthropic.
 
 use super::blocks::{Messages, blocks, with_blocks};
 use super::facts::{Block, Content};
@@ -10,7 +10,7 @@ use crate::model::json;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// Repairs what was found of one rule.
+/// Repairs the violations of one rule.
 pub(super) fn repair(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
     match rule.id {
         "AN01" => shape::roles(rule, history, findings),
@@ -33,7 +33,7 @@ pub(super) fn repair(rule: &'static Rule, history: &mut Messages<'_, '_>, findin
     }
 }
 
-/// The repairs that need no other message.
+/// Repairs that need no other message.
 fn inside(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
     let index = findings[0].index;
     let bad: HashSet<usize> = findings.iter().map(|finding| finding.part).collect();
@@ -102,7 +102,7 @@ fn inside(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Find
     history.tell(rule, index, what);
 }
 
-/// What stands where a message would have no text.
+/// The replacement of missing text.
 const NO_TEXT: &[u8] = b"\"(no text)\"";
 
 /// A tool block as text.
@@ -119,7 +119,7 @@ fn tool_text(block: &[u8]) -> Vec<u8> {
     text_part("text", &quoted(&text))
 }
 
-/// A block without so many of its marks: its own first, then those of the parts inside.
+/// A block with this number of marks removed: first its own, then those of inner parts.
 fn unmarked(block: &[u8], mut count: usize) -> Vec<u8> {
     let has = |raw: &[u8]| json::member(raw, "cache_control").is_some_and(|mark| mark != b"null");
     let mut bare = block.to_vec();

@@ -1,4 +1,4 @@
-//! Repairs of who speaks, and of where a history begins and goes on.
+//! Repairs roles, and the start and end of a history.
 
 use super::blocks::Messages;
 use super::facts::{Block, Role};
@@ -9,14 +9,14 @@ use crate::check::rules::Rule;
 use crate::model::json::{self, ObjectBuilder};
 use std::collections::{HashSet, VecDeque};
 
-/// What stands for the beginning of a history that lost it.
+/// The placeholder for a missing start of a history.
 const BEGINNING: &str = "[convo: the beginning of the conversation is left out]";
 
-/// Roles that are none: results of the role `tool` go to the user, instructions to the system field or, behind the
-/// beginning, to the user.
+/// Repairs invalid roles: results of role `tool` become user messages; instructions move to the system field or, after
+/// the start, become user messages.
 pub(super) fn roles(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
     let wanted: HashSet<usize> = findings.iter().map(|finding| finding.index).collect();
-    // The calls that are still to be answered, in order.
+    // The unanswered calls, in order.
     let (mut open, mut answered): (VecDeque<String>, HashSet<String>) = Default::default();
     let mut leading = true;
     for index in 0..history.pieces.len() {
@@ -71,7 +71,7 @@ pub(super) fn roles(rule: &'static Rule, history: &mut Messages<'_, '_>, finding
     }
 }
 
-/// A message of the role `tool` as the interface has it.
+/// A message of role `tool` in the form of the API.
 fn as_result(raw: &[u8], id: &str, is_result: bool) -> Vec<u8> {
     if is_result {
         return set(raw, &[("role", Some(b"\"user\""))]);
@@ -92,8 +92,8 @@ fn as_result(raw: &[u8], id: &str, is_result: bool) -> Vec<u8> {
     set(raw, &changes)
 }
 
-/// What comes before the first message that is the user's own goes; where there is none, or on request, a mark is put
-/// in front instead.
+/// Drops the messages before the first message that the user wrote; if there is none, or on request, inserts a
+/// placeholder instead.
 pub(super) fn beginning(rule: &'static Rule, history: &mut Messages<'_, '_>) {
     let own = |role: Role, blocks: &[Block]| {
         role == Role::User
@@ -123,7 +123,7 @@ pub(super) fn beginning(rule: &'static Rule, history: &mut Messages<'_, '_>) {
     }
 }
 
-/// An open loop that does not begin with thinking goes whole.
+/// Drops an open loop that does not start with thinking.
 pub(super) fn open_loop(rule: &'static Rule, history: &mut Messages<'_, '_>) {
     let Some(start) = loop_start(&history.facts(0).collect::<Vec<_>>()) else {
         return;

@@ -1,4 +1,4 @@
-//! What the rules of Gemini look at in a turn.
+//! The properties of a turn that Gemini's rules examine.
 
 use crate::check::raw::{each, elements, is_filled, string};
 use crate::model::json;
@@ -10,12 +10,12 @@ pub(in crate::check) enum Role {
     Other,
 }
 
-/// A call, or a response to one.
+/// A call or response.
 #[derive(Debug, Default)]
 pub(in crate::check) struct Named {
     pub(in crate::check) name: String,
     pub(in crate::check) id: String,
-    /// Whether a signature stands beside it.
+    /// Whether its part has a signature.
     pub(in crate::check) signed: bool,
 }
 
@@ -23,7 +23,7 @@ pub(in crate::check) struct Named {
 pub(in crate::check) enum Part {
     Call(Named),
     Response(Named),
-    /// `{}`, or no object.
+    /// `{}`, or not an object.
     Empty,
     /// An empty text without a signature.
     Blank,
@@ -33,13 +33,13 @@ pub(in crate::check) enum Part {
 #[derive(Debug)]
 pub(in crate::check) struct Facts {
     pub(in crate::check) role: Role,
-    /// The role as it is written; a turn without one is the user's.
+    /// The role as written; the default is user.
     pub(in crate::check) name: String,
     pub(in crate::check) parts: Vec<Part>,
 }
 
 impl Facts {
-    /// The calls, by part.
+    /// The calls, with part indexes.
     pub(in crate::check) fn calls(&self) -> impl Iterator<Item = (usize, &Named)> {
         self.parts.iter().enumerate().filter_map(|(at, part)| match part {
             Part::Call(call) if self.role != Role::User => Some((at, call)),
@@ -47,7 +47,7 @@ impl Facts {
         })
     }
 
-    /// The responses, by part.
+    /// The responses, with part indexes.
     pub(in crate::check) fn responses(&self) -> impl Iterator<Item = (usize, &Named)> {
         self.parts.iter().enumerate().filter_map(|(at, part)| match part {
             Part::Response(response) => Some((at, response)),
@@ -56,7 +56,7 @@ impl Facts {
     }
 }
 
-/// Reads a turn.
+/// Extracts the properties of a turn.
 pub(in crate::check) fn read(raw: &[u8]) -> Facts {
     let mut facts = Facts {
         role: Role::User,

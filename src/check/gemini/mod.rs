@@ -1,4 +1,4 @@
-//! The rules of Gemini.
+//! The rules of the Gemini API.
 
 mod facts;
 mod parts;
@@ -13,7 +13,7 @@ use crate::format::request::Api;
 use facts::{Facts, Part, Role};
 use std::collections::HashSet;
 
-/// The interface.
+/// The API.
 pub(super) struct Gemini;
 
 impl Provider for Gemini {
@@ -83,7 +83,7 @@ impl Provider for Gemini {
     }
 }
 
-/// The rules that need no other turn.
+/// Rules for single turns.
 fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
     let known = facts.name.is_empty() || matches!(facts.name.as_str(), "user" | "model");
     if !known && !findings.options.roles.contains(&facts.name) {
@@ -94,7 +94,7 @@ fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
     if facts.parts.is_empty() {
         findings.add("GE05", (index, 0), || "content without parts".to_string());
     }
-    // An empty text beside other parts may carry a signature, or end a stream.
+    // An empty text next to other parts may have a signature, or end a stream.
     let blank = facts
         .parts
         .iter()
@@ -106,7 +106,7 @@ fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
     }
 }
 
-/// A turn with calls against the responses in the next.
+/// Checks the calls of a turn against the responses in the next.
 fn answers(index: usize, elements: &[&Facts], findings: &mut Findings<'_>) {
     let calls = elements[index].calls().count();
     let next = elements.get(index + 1).filter(|next| next.role != Role::Model);
@@ -140,7 +140,7 @@ fn answers(index: usize, elements: &[&Facts], findings: &mut Findings<'_>) {
     }
 }
 
-/// The id of a response that is for none of the calls, where these have ids.
+/// The id of a response that matches none of the calls, if these have ids.
 fn stranger<'f>(turn: &Facts, next: &'f Facts) -> Option<&'f str> {
     let ids: HashSet<&str> = turn.calls().map(|(_, call)| call.id.as_str()).collect();
     let mut responses = next.responses().map(|(_, response)| response.id.as_str());
@@ -148,7 +148,7 @@ fn stranger<'f>(turn: &Facts, next: &'f Facts) -> Option<&'f str> {
     responses.find(strange)
 }
 
-/// Behind the user's last turn the first call of each turn has to be signed.
+/// After the last user turn, the first call of each turn must be signed.
 fn unsigned(elements: &[&Facts], findings: &mut Findings<'_>) {
     let said = |piece: &&Facts| piece.role == Role::User && piece.responses().next().is_none();
     let start = elements.iter().rposition(said).map_or(0, |at| at + 1);

@@ -1,4 +1,4 @@
-//! The parts of a turn under repair.
+//! Access to the parts of a turn under repair.
 
 use super::Gemini;
 use crate::check::history::History;
@@ -13,7 +13,7 @@ pub(super) fn parts(raw: &[u8]) -> Vec<&[u8]> {
     json::member(raw, "parts").map(elements).unwrap_or_default()
 }
 
-/// A turn gets other parts; without any it goes.
+/// Replaces the parts of a turn; removes the turn if there are none.
 pub(super) fn with_parts<T: AsRef<[u8]>>(history: &mut Turns<'_, '_>, index: usize, parts: Vec<T>) {
     if parts.is_empty() {
         history.remove(index);

@@ -9,13 +9,13 @@ use crate::check::rules::Rule;
 use crate::model::json::{self, ObjectBuilder};
 use std::collections::HashSet;
 
-/// What the interface takes in place of a signature that is not there (gemini-cli, `geminiChat.ts`).
+/// The value that the API accepts in place of a missing signature (gemini-cli, `geminiChat.ts`).
 const PLACEHOLDER: &[u8] = b"\"skip_thought_signature_validator\"";
 
-/// What stands for the beginning of a history that lost it.
+/// The placeholder for a missing start of a history.
 const BEGINNING: &str = "[convo: the beginning of the conversation is left out]";
 
-/// Repairs what was found of one rule.
+/// Repairs the violations of one rule.
 pub(super) fn repair(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
     match rule.id {
         "GE01" => roles(rule, history, findings),
@@ -56,7 +56,7 @@ fn roles(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]
     }
 }
 
-/// A turn with calls is merged with the model's turns before it.
+/// Merges a turn with calls with the preceding model turns.
 fn neighbours(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
     let mut done = 0;
     for finding in findings {
@@ -64,7 +64,7 @@ fn neighbours(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Fin
             continue;
         }
         let voice = history.voice(finding.index);
-        // Only as far as a turn with calls reaches: what follows the last one may stay apart.
+        // Only up to the last turn with calls; later ones may remain separate.
         let calls = |index: &usize| history.pieces[*index].facts.calls().next().is_some();
         let end = voice.clone().rev().find(calls).map_or(voice.end, |last| last + 1);
         done = voice.end;
@@ -94,8 +94,8 @@ fn empty(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]
     }
 }
 
-/// What comes before the first turn that is the user's own goes; where there is none, or on request, a mark is put in
-/// front instead.
+/// Drops the turns before the first turn that the user wrote; if there is none, or on request, inserts a placeholder
+/// instead.
 fn beginning(rule: &'static Rule, history: &mut Turns<'_, '_>) {
     let own = |part: &Part| !matches!(part, Part::Response(_));
     let first = history.pieces.iter().position(|piece| {

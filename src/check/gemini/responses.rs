@@ -1,4 +1,4 @@
-//! Repairs of calls and responses that have lost each other.
+//! Repairs calls without responses, and the reverse.
 
 use super::facts::{Named, Part, Role};
 use super::parts::{Turns, parts, with_parts};
@@ -10,8 +10,8 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
-/// Responses that follow no turn with calls. Where the calls are in the model's turns before the user's ones, which
-/// belong together, these are made one; otherwise the responses go or become text.
+/// Repairs responses that follow no turn with calls. If the calls are in the model turns before the adjacent user
+/// turns, these turns are merged; otherwise the responses are dropped or become text.
 pub(super) fn orphans(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
     let mut rest = findings;
     while let Some(first) = rest.first() {
@@ -45,7 +45,7 @@ pub(super) fn orphans(rule: &'static Rule, history: &mut Turns<'_, '_>, findings
     }
 }
 
-/// Puts the responses of the user's turns into the first of these that has any, ahead of what else was said.
+/// Moves the responses of adjacent user turns into the first turn with any, before other parts.
 fn gather(rule: &'static Rule, history: &mut Turns<'_, '_>, voice: Range<usize>) {
     let answers: Vec<usize> = voice
         .clone()
@@ -77,11 +77,11 @@ fn gather(rule: &'static Rule, history: &mut Turns<'_, '_>, voice: Range<usize>)
     history.tell(rule, *first, "merged the responses to one content");
 }
 
-/// Takes responses out of a turn, or makes text of them.
+/// Removes responses from a turn, or turns them into text.
 fn without(rule: &'static Rule, history: &mut Turns<'_, '_>, index: usize, bad: &HashSet<usize>) {
     let text = history.how.mode == Some(Mode::Text);
     let raw = history.pieces[index].raw.clone();
-    // Among responses that stay a text would be no response: it gets a turn of its own behind them.
+    // If valid responses remain, text must follow them in a separate turn.
     let apart = history.pieces[index]
         .facts
         .responses()
@@ -126,8 +126,8 @@ fn without(rule: &'static Rule, history: &mut Turns<'_, '_>, index: usize, bad: 
     }
 }
 
-/// Which response answers each call: by id where there are any, then by name, each in order. The second value is the
-/// responses that answer none.
+/// The response for each call: by id if present, then by name, each in order. The second value is the unmatched
+/// responses.
 fn matched(calls: &[(usize, &Named)], responses: &[(usize, &Named)]) -> (Vec<Option<usize>>, Vec<usize>) {
     let mut of_id: HashMap<&str, VecDeque<usize>> = HashMap::new();
     let mut of_name: HashMap<&str, VecDeque<usize>> = HashMap::new();
@@ -155,11 +155,11 @@ fn matched(calls: &[(usize, &Named)], responses: &[(usize, &Named)]) -> (Vec<Opt
     (found, left)
 }
 
-/// The response that stands for each call: one that fits, else one that is left over, which is known by its place.
-/// The second value is the responses that are too many.
+/// The response for each call: a matching one, else an unmatched one by position. The second value is the surplus
+/// responses.
 fn places(calls: &[(usize, &Named)], responses: &[(usize, &Named)]) -> (Vec<Option<usize>>, HashSet<usize>) {
     let (mut places, left) = matched(calls, responses);
-    // With ids on both sides a place says nothing.
+    // If both have ids, positions are not used.
     let named = calls.iter().all(|(_, call)| !call.id.is_empty());
     let ids: HashSet<usize> = responses
         .iter()
@@ -175,7 +175,8 @@ fn places(calls: &[(usize, &Named)], responses: &[(usize, &Named)]) -> (Vec<Opti
     (places, left.chain(strange).collect())
 }
 
-/// As many responses as calls: missing ones are put in where their call stands, surplus ones go.
+/// Makes the number of responses equal to that of calls: inserts missing ones at the position of their call, and drops
+/// surplus ones.
 pub(super) fn counted(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
     let wanted: HashSet<usize> = findings.iter().map(|finding| finding.index).collect();
     let mut seen: HashMap<String, usize> = HashMap::new();
@@ -236,7 +237,7 @@ pub(super) fn counted(rule: &'static Rule, history: &mut Turns<'_, '_>, findings
     }
 }
 
-/// Responses in the order of the calls.
+/// Sorts responses in the order of the calls.
 pub(super) fn ordered(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
     for finding in findings {
         let index = finding.index - 1;
@@ -248,8 +249,8 @@ pub(super) fn ordered(rule: &'static Rule, history: &mut Turns<'_, '_>, findings
     }
 }
 
-/// Writes the responses behind a turn in the order of its calls, those without a place as aborted ones. One that is
-/// known by its place alone takes the name of its call.
+/// Writes the responses after a turn in the order of its calls, with aborted responses for missing ones. A response
+/// matched by position gets the name of its call.
 fn arrange(history: &mut Turns<'_, '_>, index: usize, places: &[Option<usize>]) {
     let next = &history.pieces[index + 1];
     let raw = next.raw.clone();
@@ -277,7 +278,7 @@ fn arrange(history: &mut Turns<'_, '_>, index: usize, places: &[Option<usize>]) 
     with_parts(history, index + 1, whole);
 }
 
-/// A response that says that there is none.
+/// A response that reports an aborted call.
 fn aborted(call: &Named) -> Vec<u8> {
     let mut response = ObjectBuilder::default();
     if !call.id.is_empty() {

@@ -1,4 +1,4 @@
-//! The rules of OpenAI Chat.
+//! The rules of the OpenAI Chat API.
 
 mod repair;
 
@@ -10,10 +10,10 @@ use crate::format::request::Api;
 use crate::model::json;
 use std::collections::HashMap;
 
-/// The interface.
+/// The API.
 pub(super) struct Chat;
 
-/// Longest id of a call, in characters.
+/// Maximum length of a call id, in characters.
 pub(super) const LONGEST: usize = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(super) enum Role {
 pub(super) enum Content {
     /// Null, absent or an empty list.
     Nothing,
-    /// A string or text parts.
+    /// A string, or text parts.
     Text,
     /// Anything else.
     Other,
@@ -39,7 +39,7 @@ pub(super) enum Content {
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) id: String,
-    /// Whether its arguments are what they should be.
+    /// Whether its arguments are a valid string.
     arguments: bool,
 }
 
@@ -47,14 +47,14 @@ pub(super) struct Call {
 pub(super) struct Facts {
     pub(super) role: Role,
     pub(super) content: Content,
-    /// Whether content is an object, a number or a truth value.
+    /// Whether content is an object, a number or a boolean.
     malformed: bool,
     pub(super) calls: Vec<Call>,
-    /// Whether `tool_calls` is there and empty.
+    /// Whether `tool_calls` is present and empty.
     no_calls: bool,
-    /// The call that a result answers.
+    /// The id of the call that a result answers.
     pub(super) answers: String,
-    /// Whether it says something outside of content: a refusal, sound, or a call of the older form.
+    /// Whether it has output other than content: a refusal, audio, or a legacy call.
     pub(super) speaks: bool,
 }
 
@@ -144,7 +144,7 @@ fn content(raw: &[u8]) -> Content {
     }
 }
 
-/// Whether a part is one of text.
+/// Whether this is a text part.
 pub(super) fn is_text_part(part: &[u8]) -> bool {
     text_member(part, "type").is_some_and(|kind| kind == "text")
         && json::member(part, "text").is_some_and(|text| text.first() == Some(&b'"'))
@@ -173,7 +173,7 @@ fn call(raw: &[u8]) -> Call {
     }
 }
 
-/// The rules that need no other message.
+/// Rules for single messages.
 fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
     match facts.role {
         Role::Other => findings.add("OC07", (index, 0), || "unknown role".to_string()),
@@ -224,12 +224,12 @@ fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
     }
 }
 
-/// The end of the run of results behind a message.
+/// The end of the run of results after a message.
 pub(super) fn run_end<'f>(index: usize, behind: impl Iterator<Item = &'f Facts>) -> usize {
     index + 1 + behind.take_while(|facts| facts.role == Role::Tool).count()
 }
 
-/// A message with calls, and the run of results behind it.
+/// Checks a message with calls against the results after it.
 fn pairs(elements: &[&Facts], index: usize, findings: &mut Findings<'_>) {
     let calls = &elements[index].calls;
     let mut left: HashMap<&str, usize> = HashMap::new();
@@ -246,7 +246,7 @@ fn pairs(elements: &[&Facts], index: usize, findings: &mut Findings<'_>) {
             Some(left) => *left -= 1,
         }
     }
-    // Of calls with one id the first ones are those that have answers.
+    // With repeated ids, the first calls are those with results.
     for (part, call) in calls.iter().enumerate().rev() {
         if let Some(left) = left.get_mut(call.id.as_str()).filter(|left| **left > 0) {
             *left -= 1;

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 
 type Messages<'a, 'o> = History<'a, 'o, Chat>;
 
-/// Repairs what was found of one rule.
+/// Repairs the violations of one rule.
 pub(super) fn repair(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
     match rule.id {
         "OC01" => orphans(rule, history, findings),
@@ -49,7 +49,7 @@ fn orphans(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Fin
             history.tell(rule, index, format!("dropped the result for the call {id}"));
             continue;
         }
-        // Behind the run, so that the results that belong to it stay together.
+        // After the run, so that its results remain adjacent.
         if end <= index {
             end = run_end(index, history.facts(index + 1));
         }
@@ -72,7 +72,7 @@ fn open(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Findin
     for finding in findings {
         parts.entry(finding.index).or_default().insert(finding.part);
     }
-    // A call's id may come back in another exchange: which one it is counts.
+    // A call id may occur in several exchanges, so count its occurrences.
     let mut seen: HashMap<String, usize> = HashMap::new();
     for index in 0..history.pieces.len() {
         let ids: Vec<String> = history.pieces[index]
@@ -110,7 +110,7 @@ fn open(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Findin
     }
 }
 
-/// Takes calls out of a message; one with nothing left goes.
+/// Removes calls from a message; removes the message if nothing is left.
 fn without(
     rule: &'static Rule,
     history: &mut Messages<'_, '_>,
@@ -139,7 +139,7 @@ fn without(
     }
 }
 
-/// Gives every call but the first of its id a new one, and the results in their order the same.
+/// Gives all calls with a repeated id but the first a new one, and updates their results in order.
 fn repeated(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
     let mut taken: HashSet<String> = HashSet::new();
     for piece in &history.pieces {
@@ -152,7 +152,7 @@ fn repeated(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Fi
             continue;
         }
         let index = finding.index;
-        // The ids of the calls of one id, in order.
+        // New ids by original id, in call order.
         let mut ids: HashMap<String, Vec<String>> = HashMap::new();
         let calls: Vec<String> = history.pieces[index]
             .facts
@@ -197,7 +197,7 @@ fn repeated(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Fi
     }
 }
 
-/// Gives the calls of a message new ids, where there are any.
+/// Replaces call ids of a message, where a new one is given.
 fn rename_calls(history: &mut Messages<'_, '_>, index: usize, ids: &[Option<String>]) {
     let raw = &history.pieces[index].raw;
     let calls = json::member(raw, "tool_calls").map(elements).unwrap_or_default();
@@ -254,7 +254,8 @@ fn contents(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Fi
     }
 }
 
-/// An object in place of a string is put into one; what is no JSON at all is kept beside the message.
+/// Encodes arguments that are an object as a string; other invalid arguments are replaced and stored next to the
+/// message.
 fn arguments(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
     for of_one in findings.chunk_by(|one, other| one.index == other.index) {
         let index = of_one[0].index;
@@ -279,7 +280,7 @@ fn arguments(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&F
     }
 }
 
-/// A call whose arguments are a string of JSON, and the text that is lost by that.
+/// A call with valid JSON arguments, and the original text if it is lost.
 fn with_arguments(call: &[u8]) -> (Vec<u8>, Option<String>) {
     let function = json::member(call, "function").unwrap_or(b"{}");
     let held = json::member(function, "arguments").unwrap_or(b"null");
@@ -296,7 +297,7 @@ fn with_arguments(call: &[u8]) -> (Vec<u8>, Option<String>) {
     (set(call, &[("function", Some(&function))]), lost)
 }
 
-/// The same long id becomes the same short one, wherever it stands.
+/// Shortens long ids, consistently for calls and results.
 fn long(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
     let is_long = |id: &str| id.chars().nth(LONGEST).is_some();
     let short = |history: &Messages<'_, '_>, id: &str| format!("call_{}", history.ids.digits(id, rule.id, 0));

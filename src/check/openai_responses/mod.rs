@@ -1,4 +1,4 @@
-//! The rules of OpenAI Responses.
+//! The rules of the OpenAI Responses API.
 
 mod parts;
 mod repair;
@@ -11,10 +11,10 @@ use crate::format::request::Api;
 use parts::Fault;
 use std::collections::HashSet;
 
-/// The interface.
+/// The API.
 pub(super) struct Responses;
 
-/// Types of calls whose results are items of their own, named as the call and `_output`.
+/// Types of calls with results in separate items, whose type is that of the call and `_output`.
 const CALLS: [&str; 6] = [
     "function_call",
     "custom_tool_call",
@@ -26,19 +26,19 @@ const CALLS: [&str; 6] = [
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Of the user, or of who gives instructions: the role's first letter.
+    /// A user message or instructions: first letter of the role.
     Said(u8),
-    /// Of the model.
+    /// A model message.
     Assistant,
-    /// A call, by its type.
+    /// A call; index of its type.
     Call(usize),
-    /// A result, by the type of its call.
+    /// A result; index of its call's type.
     Output(usize),
     Reasoning,
     Compaction,
-    /// An item that the provider holds.
+    /// A reference to an item that the provider stores.
     Reference,
-    /// Made at the provider: call and result in one.
+    /// Created by the provider: call and result in one.
     Other,
 }
 
@@ -49,14 +49,14 @@ pub(super) struct Facts {
     pub(super) call: String,
     pub(super) id: Option<String>,
     encrypted: bool,
-    /// Whether the reasoning that it came with is gone.
+    /// Whether its reasoning was removed.
     bereft: bool,
-    /// Parts of the content, and of a result's output, that are not as they should be.
+    /// Invalid parts of the content or of a result's output.
     pub(super) faults: Vec<(usize, Fault)>,
 }
 
 impl Facts {
-    /// Whether the model made it, so that reasoning can belong to it.
+    /// Whether the model created it, so that reasoning can belong to it.
     pub(super) fn is_made(&self) -> bool {
         matches!(
             self.kind,
@@ -96,7 +96,7 @@ impl Provider for Responses {
             _ => {}
         });
         facts.kind = kind_of(kind.as_deref(), role.as_deref());
-        // The result of a shell has the call's id as its own.
+        // The result of a shell call has the id of its call.
         if let (Kind::Output(_), true) = (facts.kind, facts.call.is_empty()) {
             facts.call = facts.id.take().unwrap_or_default();
         }
@@ -167,7 +167,7 @@ fn kind_of(kind: Option<&str>, role: Option<&str>) -> Kind {
     }
 }
 
-/// The rules that need no other item.
+/// Rules for single items.
 fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
     if facts.bereft && facts.kind == Kind::Assistant && facts.id.is_some() {
         findings.add("OR04", (index, 0), || {

@@ -1,19 +1,19 @@
-//! Parts of the content of an item: their types and sources.
+//! Content parts of an item: their types and sources.
 
 use super::Kind;
 use crate::check::raw::{is_filled, mark, quoted, set, text_member, text_part};
 use crate::model::json;
 
-/// What is wrong with a part.
+/// The fault of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::check) enum Fault {
     /// Its type does not fit the role.
     Type,
-    /// It says nowhere what it shows.
+    /// It has no source for its data.
     Source,
 }
 
-/// The type of a text part for who speaks.
+/// The type of a text part, by sender.
 pub(super) fn text_type(kind: Kind) -> &'static str {
     if kind == Kind::Assistant {
         "output_text"
@@ -22,7 +22,7 @@ pub(super) fn text_type(kind: Kind) -> &'static str {
     }
 }
 
-/// What is wrong with a part of an item.
+/// The fault of a part, if any.
 pub(super) fn fault(kind: Kind, part: &[u8]) -> Option<Fault> {
     let own = text_member(part, "type").unwrap_or_default();
     let fits = match kind {
@@ -39,7 +39,7 @@ pub(super) fn fault(kind: Kind, part: &[u8]) -> Option<Fault> {
     }
 }
 
-/// The part with a type that fits; what has none here becomes a mark.
+/// The part with a valid type, or a placeholder if there is none.
 pub(super) fn fitting(kind: Kind, part: &[u8]) -> Vec<u8> {
     let text_type = text_type(kind);
     if part.starts_with(b"\"") {
@@ -52,7 +52,7 @@ pub(super) fn fitting(kind: Kind, part: &[u8]) -> Vec<u8> {
         {
             let own: [(&str, Option<&[u8]>); 3] = [
                 ("type", Some(&quoted(text_type))),
-                // A text of the model has these beside it, and one of the user may not.
+                // Only texts of the model have these members.
                 ("annotations", None),
                 ("logprobs", None),
             ];
@@ -63,7 +63,7 @@ pub(super) fn fitting(kind: Kind, part: &[u8]) -> Vec<u8> {
     }
 }
 
-/// What stands for a part that cannot stay.
+/// The placeholder for a part that must be removed.
 pub(super) fn left_out(kind: Kind, part: &[u8]) -> Vec<u8> {
     text_part(text_type(kind), &quoted(&mark(part)))
 }

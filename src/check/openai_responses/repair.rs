@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 type Items<'a, 'o> = History<'a, 'o, Responses>;
 
-/// Repairs what was found of one rule.
+/// Repairs the violations of one rule.
 pub(super) fn repair(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Finding]) {
     match rule.id {
         "OR01" => orphans(rule, history, findings),
@@ -74,10 +74,10 @@ fn open(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Finding])
         if !wanted.contains(&index) {
             continue;
         }
-        // No text can stand for a screenshot.
+        // A screenshot cannot be replaced by text.
         if history.how.mode == Some(Mode::Drop) || CALLS[kind] == "computer_call" {
             history.remove(index);
-            // Reasoning goes along where nothing else belongs to it.
+            // Also remove reasoning to which no other item belongs.
             if !history
                 .pieces
                 .get(index + 1)
@@ -102,7 +102,7 @@ fn open(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Finding])
     }
 }
 
-/// A result that says that there is none, as the type of the call wants it.
+/// A result that reports an aborted call, in the form for the call's type.
 fn output(kind: &str, call: &str) -> Vec<u8> {
     let mut item = ObjectBuilder::default();
     item.text("type", &format!("{kind}_output"));
@@ -121,7 +121,7 @@ fn output(kind: &str, call: &str) -> Vec<u8> {
     item.finish()
 }
 
-/// Reasoning goes, and with it the ids of what it led to: the interface refuses them alone.
+/// Removes reasoning, and the ids of the items that follow from it, which the API rejects without the reasoning.
 fn reasoning(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Finding]) {
     for finding in findings {
         history.remove(finding.index);
@@ -170,7 +170,7 @@ fn content(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Findin
     }
 }
 
-/// The member that holds the parts.
+/// The member with the parts.
 fn member(facts: &Facts) -> &'static str {
     match facts.kind {
         Kind::Output(_) => "output",

@@ -1,8 +1,8 @@
-//! One small case for each rule: a history that breaks it, under which options, and what a repair makes of it.
+//! A small case for each rule: a history that violates it, the options, and the repaired history.
 
 use super::*;
 
-/// Rule, options, history, and the history after a repair of the first way.
+/// Rule, options, history, and the history repaired with the default mode.
 const CASES: [(&str, &str, &str, &str); 43] = [
     (
         "OC01",
@@ -270,7 +270,7 @@ fn options(words: &str) -> Options {
     }
 }
 
-/// With `ID` for every id that a repair made: these end in 32 hex digits.
+/// Replaces every generated id, which ends in 32 hex digits, by `ID`.
 fn without_ids(value: &Value) -> String {
     let text = value.to_string();
     let mut out = String::new();
@@ -300,7 +300,7 @@ fn each_rule_has_a_case_and_a_repair() {
             without_ids(&expected),
             "{id}"
         );
-        // A level of one's own counts, and what is off is not found.
+        // A configured level applies, and disabled rules are not checked.
         for level in [Level::Off, Level::Warn, Level::Error] {
             let options = Options {
                 levels: vec![(rule, level)],

@@ -1,4 +1,4 @@
-//! The cases of `validate_rules.json`, when there is a folder with them.
+//! The cases of `validate_rules.json`, if available.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The cases of the fixtures, a table of own cases, and properties over broken histories.
+//! Tests with recorded cases, a table of cases per rule, and generated histories.
 
 mod cases;
 mod fixtures;
@@ -38,5 +38,5 @@ fn rules(findings: &[Finding]) -> Vec<&'static str> {
     findings.iter().map(|finding| finding.rule.id).collect()
 }
 
-/// The modes of a repair, and none.
+/// All repair modes, and the default.
 const MODES: [Option<Mode>; 4] = [None, Some(Mode::Drop), Some(Mode::Stub), Some(Mode::Text)];

@@ -1,9 +1,9 @@
-//! Random broken histories for every interface.
+//! Property tests with generated invalid histories for every API.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Elements of which random histories are put together, by interface.
+/// The elements of generated histories, by API.
 pub(crate) fn palette(api: Api) -> Vec<&'static str> {
     match api {
         Api::OpenaiChat => vec![
@@ -124,15 +124,15 @@ proptest! {
             let after = fixed.elements.iter().map(|element| element.raw.as_slice()).collect();
             format!("{mode:?}\n{}\n->\n{}\n{:?}", lines(history.clone()), lines(after), fixed.changes)
         };
-        // The one thing that cannot be repaired is that nothing is left.
+        // Only an empty history cannot be repaired.
         let empty = usize::from(api == Api::OpenaiChat && fixed.elements.is_empty());
         prop_assert_eq!(fixed.errors().count(), empty, "{:?}\n{}", fixed.left, shown());
         let raws: Vec<&[u8]> = fixed.elements.iter().map(|element| element.raw.as_slice()).collect();
         prop_assert_eq!(check(api, &raws, &options), fixed.left.clone());
-        // Once is enough.
+        // A second repair changes nothing.
         let again = fix(api, &raws, &options, &repair(mode));
         prop_assert!(again.changes.is_empty(), "{:?}\n{}", again.changes, shown());
-        // What is not changed is as it was, and in its order.
+        // Unchanged elements keep their bytes and their order.
         for element in fixed.elements.iter().filter(|element| !element.changed) {
             prop_assert_eq!(&element.raw[..], history[element.from[0]], "{}", shown());
         }
@@ -142,10 +142,10 @@ proptest! {
             prop_assert!(serde_json::from_slice::<Value>(&element.raw).is_ok());
             prop_assert_eq!(element.from.is_empty(), element.id.is_some());
         }
-        // Where nothing can be done nothing is.
+        // Without a repairable violation, nothing is changed.
         let needed = found.iter().any(|finding| !finding.open && finding.rule.fix != "only reported");
         prop_assert_eq!(!fixed.changes.is_empty(), needed && !(history.is_empty()), "{:?}\n{}", found, shown());
-        // A few passes are enough, however much there is to repair.
+        // The number of passes does not depend on the number of violations.
         prop_assert!(fixed.passes <= 20, "{} passes\n{}", fixed.passes, shown());
     }
 

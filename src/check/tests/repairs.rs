@@ -1,14 +1,14 @@
-//! Ways of repair, options, and large histories.
+//! Tests of repair modes, options, and large histories.
 
 use super::*;
 
-/// What a repair makes of a history, and the rules that are still found.
+/// The repaired history, and the rules that are still violated.
 fn repaired(api: Api, history: &str, options: &Options, mode: Option<Mode>) -> (String, Vec<&'static str>) {
     let fixed = fix(api, &elements(history), options, &repair(mode));
     (Value::from(values(&fixed)).to_string(), rules(&fixed.left))
 }
 
-/// A history as it is compared: without white space, members in the order of their names.
+/// A history for comparison: without white space, with sorted members.
 fn plain(history: &str) -> String {
     serde_json::from_str::<Value>(history).unwrap().to_string()
 }
@@ -39,7 +39,7 @@ fn an_open_call_goes_or_gets_a_result() {
         repaired(Api::OpenaiResponses, responses, &options, Some(Mode::Drop)).0,
         without
     );
-    // Reasoning that something else belongs to stays.
+    // Reasoning that belongs to another item is kept.
     let two = r#"[{"type":"reasoning","id":"rs"},{"type":"function_call","call_id":"a"},{"type":"function_call","call_id":"b"},{"type":"function_call_output","call_id":"b","output":""}]"#;
     assert!(
         repaired(Api::OpenaiResponses, two, &options, Some(Mode::Drop))
@@ -54,7 +54,7 @@ fn a_lost_result_goes_or_becomes_text() {
     let result = r#"{"role":"tool","tool_call_id":"a","content":"s"}"#;
     let history = format!("[{CALL},{lost},{result}]");
     assert_eq!(chat(&history, Mode::Drop), plain(&format!("[{CALL},{result}]")));
-    // Behind the run: between a call and its result it would part them.
+    // After the run, because it would separate a call from its result.
     let text = r#"{"role":"user","content":"[tool result] r"}"#;
     assert_eq!(
         chat(&history, Mode::Text),
@@ -198,7 +198,7 @@ fn arguments_that_were_no_json_are_kept_beside() {
     );
 }
 
-/// Each pass is linear: where one repair leads to the next all along a history, there may not be as many passes.
+/// Each pass is linear, and the number of passes is bounded even if each repair causes another along the history.
 #[test]
 fn long_histories_take_a_few_passes() {
     let chains: [(Api, &[&str]); 6] = [

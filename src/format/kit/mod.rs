@@ -50,7 +50,7 @@ pub use source::Source;
 pub use tree::Tree;
 pub use write::{write, write_as, write_whole};
 
-/// Members of [`Form`] that all formats on the kit share: a codec reads, writes and writes back sessions.
+/// Members of `Form` that all formats on the kit share: a codec reads, writes and writes back sessions.
 macro_rules! form {
     ($codec:expr) => {
         $crate::format::Form {

@@ -3,7 +3,7 @@
 use super::class::{BREAK, LETTER, NUMBER, SIGN};
 use super::{blanks, class_at, contraction, run};
 
-/// The end of the piece that begins at `at`.
+/// The end of the piece that starts at `at`.
 #[inline(always)]
 pub fn end(text: &[u8], at: usize) -> usize {
     // `'(?i:[sdmt]|ll|ve|re)`

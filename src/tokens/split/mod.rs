@@ -1,12 +1,12 @@
-//! Text into the pieces that tokens never cross, as the encodings' patterns cut it. One file a pattern, each
-//! written out by hand: alternatives in their order, with what backtracking would give back, so that every
-//! character is looked at a bounded number of times whatever the text.
+//! Splits text into pieces that tokens never cross, by the patterns of the encodings. Each pattern is implemented by
+//! hand in its own file, with its alternatives in order and the effect of backtracking, so that each character is
+//! examined a bounded number of times.
 
 pub mod cl100k;
 pub mod o200k;
 pub mod r50k;
 
-/// Classes of characters, one bit each; no bit is the end of the text.
+/// Character classes, one bit each; no bit is the end of the text.
 pub mod class {
     /// `\p{Ll}`.
     pub const LOWER: u8 = 1;
@@ -40,7 +40,7 @@ static CLASSES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/classes"));
 /// Blocks of 128 characters.
 const BLOCKS: usize = 0x11_0000 / 128;
 
-/// Class and length of the character at `at` of a text in UTF-8; zeros at its end.
+/// Class and length of the character at `at` of a UTF-8 text; zeros at its end.
 #[inline(always)]
 fn class_at(text: &[u8], at: usize) -> (u8, usize) {
     let Some(&first) = text.get(at) else { return (0, 0) };
@@ -59,7 +59,7 @@ fn class_at(text: &[u8], at: usize) -> (u8, usize) {
     (CLASSES[BLOCKS + usize::from(block) * 128 + code % 128], length)
 }
 
-/// The end of the run of characters of `set` that begins at `at`.
+/// The end of the run of characters of `set` that starts at `at`.
 #[inline(always)]
 fn run(text: &[u8], mut at: usize, set: u8) -> usize {
     loop {
@@ -71,7 +71,7 @@ fn run(text: &[u8], mut at: usize, set: u8) -> usize {
     }
 }
 
-/// A run of white space: where it ends, where its last character begins, and where its last line break ends.
+/// A run of white space: its end, the start of its last character, and the end of its last line break.
 struct Blanks {
     end: usize,
     last: usize,
@@ -100,7 +100,8 @@ fn blanks(text: &[u8], mut at: usize) -> Blanks {
 }
 
 impl Blanks {
-    /// `\s+(?!\S)|\s`: all of it at the end of the text, else all but its last character, else that one.
+    /// `\s+(?!\S)|\s`: the complete run at the end of the text, else all but its last character, else a single
+    /// character.
     #[inline(always)]
     fn before_word(&self, text: &[u8], at: usize) -> usize {
         if self.end == text.len() || self.last == at {
@@ -111,8 +112,8 @@ impl Blanks {
     }
 }
 
-/// Length of an apostrophe and `s`, `t`, `re`, `ve`, `m`, `ll` or `d` at `at`, in any case; else 0. The long s
-/// (U+017F) is another case of the s.
+/// Length of an apostrophe and `s`, `t`, `re`, `ve`, `m`, `ll` or `d` at `at`, ignoring case; else 0. The long s
+/// (U+017F) counts as an s.
 #[inline(always)]
 fn contraction(text: &[u8], at: usize) -> usize {
     let Some([b'\'', rest @ ..]) = text.get(at..) else {

@@ -3,18 +3,18 @@
 use super::class::{BLANK, BREAK, CASELESS, LETTER, LOWER, MARK, NUMBER, SIGN, UPPER};
 use super::{blanks, class_at, contraction, run};
 
-/// What may stand in a word before its lower-case part.
+/// Character classes before the lower-case part of a word.
 const BEFORE: u8 = UPPER | CASELESS | MARK;
-/// What the lower-case part is made of.
+/// Character classes of the lower-case part.
 const BEHIND: u8 = LOWER | CASELESS | MARK;
 
-/// The end of the piece that begins at `at`.
+/// The end of the piece that starts at `at`.
 #[inline(always)]
 pub fn end(text: &[u8], at: usize) -> usize {
     let (first, length) = class_at(text, at);
     let behind = at + length;
     if first & (LETTER | NUMBER | BREAK) == 0 {
-        // `[^\r\n\p{L}\p{N}]?` takes it if a word follows.
+        // `[^\r\n\p{L}\p{N}]?` matches if a word follows.
         match word(text, behind) {
             Word::Lower(end) => return end + contraction(text, end),
             found => {
@@ -59,17 +59,17 @@ pub fn end(text: &[u8], at: usize) -> usize {
     blanks.broken.unwrap_or_else(|| blanks.before_word(text, at))
 }
 
-/// Where a word ends.
+/// The end of a word.
 enum Word {
-    /// One with a lower-case part.
+    /// A word with a lower-case part.
     Lower(usize),
-    /// One of capitals alone.
+    /// A word of capitals only.
     Upper(usize),
     None,
 }
 
-/// `BEFORE*BEHIND+`, else `BEFORE+`. The first part takes all it can and gives back until the second has
-/// something: that is the last character of the run that is in both.
+/// `BEFORE*BEHIND+`, else `BEFORE+`. The first part is greedy and backtracks until the second part matches at least the
+/// last character that is in both classes.
 #[inline(always)]
 fn word(text: &[u8], from: usize) -> Word {
     let (mut at, mut both) = (from, None);

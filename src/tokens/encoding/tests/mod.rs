@@ -1,4 +1,4 @@
-//! Counts held against tiktoken-rs.
+//! Compares counts with tiktoken-rs.
 
 use super::*;
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn compare(text: &str) {
     assert_eq!(Encoding::Gpt2.count(text), Encoding::R50k.count(text));
 }
 
-/// Characters of every class that a pattern tells apart, and those next to them.
+/// Characters of every class that a pattern distinguishes, and their neighbors.
 const ODD: &[&str] = &[
     "a",
     "s",
@@ -104,7 +104,7 @@ const ODD: &[&str] = &[
     "I'LL",
 ];
 
-/// Pieces of the kinds of text that sessions hold, put together anew for each seed.
+/// Texts of the kinds in sessions, combined randomly for each seed.
 const PROSE: &[&str] = &[
     "The quick brown fox jumped over thirteen lazy dogs. ",
     "I can't believe it's already Tuesday; we'll see what they've done.\n",
@@ -126,7 +126,7 @@ const PROSE: &[&str] = &[
     "AAAAAAAAAA bbbbbbbbbb ==========\n----------\n",
 ];
 
-/// A small generator, so that what was compared can be compared again.
+/// A small generator for reproducible comparisons.
 struct Chance(u64);
 
 impl Chance {
@@ -192,7 +192,7 @@ fn every_pair_and_triple_of_odd_characters() {
 
 #[test]
 fn every_character_counts_as_with_tiktoken() {
-    // Between letters, so that its class shows in how the text is cut.
+    // Between letters, so that its class affects how the text is split.
     let mut text = String::new();
     for (nth, character) in ('\0'..=char::MAX).enumerate() {
         text.push('a');
@@ -250,7 +250,7 @@ proptest! {
     }
 }
 
-/// Long runs of one character, which tiktoken-rs answers too up to some length.
+/// Long runs of one character, as far as tiktoken-rs supports them.
 #[test]
 fn runs_of_one_character_count_as_with_tiktoken() {
     for one in [
@@ -266,7 +266,7 @@ fn runs_of_one_character_count_as_with_tiktoken() {
     }
 }
 
-/// A quadratic count of any of these takes hours, unoptimized also at the shorter length.
+/// A quadratic algorithm would take hours for any of these, even without optimization at the shorter length.
 #[test]
 fn a_megabyte_of_one_character_is_counted() {
     let length = if cfg!(debug_assertions) { 40_000 } else { 1_000_000 };

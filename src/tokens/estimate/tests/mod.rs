@@ -1,4 +1,4 @@
-//! The formulas, and the cases of the systems that they come from where those are at hand.
+//! Tests of the formulas, also with recorded cases of the original systems, if available.
 
 use super::*;
 use crate::error::Place;
@@ -75,7 +75,7 @@ fn fixture(name: &str) -> String {
     std::fs::read_to_string(crate::sample_data::path(name)).unwrap()
 }
 
-/// A message of PicoClaw's as its reader makes it.
+/// A message in the form of PicoClaw's reader.
 fn from_picoclaw(mut message: Value) -> String {
     let members = message.as_object_mut().unwrap();
     if let Some(text) = members.remove("reasoning_content") {
@@ -149,7 +149,7 @@ fn penguins_own_cases() {
             let messages = serde_json::from_slice::<Value>(&text).ok();
             let message =
                 messages.map(|file| file["messages"][case["index"].as_u64().unwrap() as usize].clone());
-            // Values whose price is that of their Python text are not reproduced.
+            // Values that are measured by their Python representation are not reproduced.
             let plain =
                 |part: &Value| part.is_string() || part["text"].is_string() || !part["image_url"].is_null();
             let content = message

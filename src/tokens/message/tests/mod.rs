@@ -1,17 +1,17 @@
-//! What is around the text, piece by piece.
+//! Tests of framing tokens.
 
 use super::*;
 use crate::error::Place;
 use crate::model::record::Record;
 use crate::tokens::Tokenizer;
 
-/// Bytes for tokens, so that what is counted can be read from the sum.
+/// One token per byte, so that counted texts can be read from the sum.
 fn sum(line: &str) -> u64 {
     let record = Record::parse(line.as_bytes(), Place::default());
     sent(record.message().unwrap(), Rule::OpenAi, &|text| text.len() as u64)
 }
 
-/// What a message of the role user costs around its content.
+/// Framing tokens of a message of role user.
 const USER: u64 = FRAME + 4;
 
 #[test]
@@ -32,7 +32,7 @@ fn names_calls_and_results() {
         sum(r#"{"role":"tool","tool_call_id":"c1","content":"22 C"}"#),
         FRAME + 4 + 2 + 4
     );
-    // What is not sent costs nothing.
+    // Data that is not sent costs nothing.
     assert_eq!(
         sum(r#"{"role":"user","content":"1","id":"msg_1","timestamp":"t","metadata":{"a":"b"},"x":"y"}"#),
         USER + 1
@@ -129,8 +129,8 @@ fn reasoning_costs_its_text() {
     assert_eq!(of(""), 0);
 }
 
-/// The example of OpenAI's cookbook, "How to count tokens with tiktoken": 129 tokens under `cl100k_base`, 3 of which
-/// open the answer; its texts are described there. Here the same sum on messages of our own.
+/// The example of OpenAI's cookbook, "How to count tokens with tiktoken": 129 tokens with `cl100k_base`, 3 of which
+/// start the answer. Here, the same sum for our own messages.
 #[test]
 fn a_message_is_three_tokens_and_its_parts() {
     let tokenizer = Tokenizer::named("cl100k_base").unwrap();
