@@ -8,7 +8,7 @@ use crate::model::key;
 use crate::model::session::Session;
 use crate::model::view::View;
 
-/// A file in a folder.
+/// A file in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderFile {
     /// Its name, without directories.

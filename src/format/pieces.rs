@@ -22,7 +22,7 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// Over an input.
+    /// Splits an input.
     pub fn new(input: Input) -> Pieces {
         Pieces {
             lines: Lines::new(input.head, input.rest),

@@ -15,7 +15,7 @@
 //! | of a turn's assistant message | contents |
 //! |---|---|
 //! | `zone` | `backlog`, `pending` or `turns` |
-//! | `ts`, `trajectory_digest`, `artifacts_shown`, `artifacts_hidden_refs` | as in the document; empty ones are omitted |
+//! | `ts`, `trajectory_digest`, `artifacts_shown`, `artifacts_hidden_refs` | as in the document, unless empty |
 //! | `members` | members unknown to PenguiFlow |
 //! | `raw` | the original turn, if it cannot be restored; used as long as both texts are unchanged |
 //!

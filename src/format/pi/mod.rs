@@ -4,7 +4,7 @@
 //! | data | stored in |
 //! |---|---|
 //! | the type of an entry that is not a message, and roles specific to pi | `metadata.pi.type`, `metadata.pi.role` |
-//! | members of an entry other than its message and position | `metadata.pi.residue`, see the kit; else the entry as `raw` |
+//! | members of an entry other than message and position | `metadata.pi.residue`, see the kit; else the entry as `raw` |
 //! | the first line | `metadata.pi.session` of the header |
 //! | members of a compaction other than its text | `metadata.pi` of the event |
 //! | any other entry | a `foreign` event |

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 pub struct Draft {
     /// Its members, `role` first, without the metadata.
     members: Vec<(Cow<'static, str>, Vec<u8>)>,
-    /// Members of `metadata.<interface>`.
+    /// Members of `metadata.<API>`.
     notes: Vec<(&'static str, Vec<u8>)>,
     /// Other members of the metadata.
     free: Vec<(&'static str, Vec<u8>)>,

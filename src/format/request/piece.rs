@@ -30,7 +30,7 @@ pub struct Said<'a> {
     pub body: &'a [u8],
     /// Its members.
     pub message: Message<'a>,
-    /// `metadata.<interface>`.
+    /// `metadata.<API>`.
     pub note: Option<&'a [u8]>,
 }
 
