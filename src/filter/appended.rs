@@ -1,4 +1,4 @@
-//! Appended messages as a change that can be undone: the newest leave the view, the log keeps them.
+//! Undoes appends: hides the newest appended messages from the view; the log keeps them.
 
 use super::compact::event::{About, Fate, Reshaping};
 use super::{Plan, Stamp};
@@ -25,9 +25,9 @@ pub struct Appended {
     items: Vec<usize>,
 }
 
-/// The newest messages that are not behind a line: with `exchange` an exchange, else a message and those that are not
-/// separated from it, such as a call and its results. The first instructions, and copies from another session, were not
-/// appended.
+/// Finds the newest appended messages after line `behind`: with `exchange` the last exchange, else the last message
+/// and its message group. Returns none when the last message is an initial instruction or a copy from another
+/// session.
 pub fn newest(session: &Session, behind: Option<usize>, exchange: bool) -> Option<Appended> {
     let view = View::replay(session);
     let is_copy = |item: &Item| {
@@ -53,7 +53,7 @@ pub fn newest(session: &Session, behind: Option<usize>, exchange: bool) -> Optio
 }
 
 impl Appended {
-    /// Plans the event that drops them.
+    /// Plans the event that hides these messages.
     pub fn undo(&self, session: &Session, stamp: impl FnOnce(&str) -> Result<Stamp>) -> Result<Plan> {
         let mut reshaping = Reshaping::of(&self.view);
         self.items.iter().for_each(|at| reshaping.fates[*at] = Fate::Goes);
@@ -125,7 +125,7 @@ mod tests {
             }
             seen.push(ids(&session));
         }
-        // The cut hid nothing; undoing it is a step all the same, and the instructions were not appended.
+        // The cut hid nothing but can still be undone; the instructions were not appended.
         let steps = [
             "s1 u1 c1 t1 a1 u2",
             "s1 u1 c1 t1 a1",

@@ -1,16 +1,15 @@
-//! A course that was left, with what was said ahead of it: the session as it was when that course was taken.
+//! Reconstructs a branch as a complete session, including the messages before its branch point.
 
 use crate::model::lineage::{Aside, Lineage};
 use crate::model::message::Message;
 use crate::model::session::{Class, Session};
 use std::collections::HashMap;
 
-/// A branch as a session that can be gone on with: its header, the lines of the sessions that it comes from up to the
-/// message behind which it begins, and its own. `before` are the sessions ahead of it in its input, from the one that
-/// it is of; ids of messages are looked up in them. What is no branch, or begins behind a message that is not there, is
-/// given back as it is.
+/// Completes a branch: its header, the lines of its ancestors up to the branch point, and its own lines. `before` are
+/// the sessions before the branch in its input, starting with the main one; message ids are looked up in them. A
+/// session that is not a branch, or whose branch point is unknown, is returned unchanged.
 pub fn whole(before: &[Session], branch: Session) -> Session {
-    // The first that has an id: where a branch repeats an id of the main course, that one is meant.
+    // Prefer the first occurrence: if a branch repeats an id of the main session, the id refers to the main session.
     let mut places: HashMap<String, (usize, usize)> = HashMap::new();
     for (nth, session) in before.iter().enumerate() {
         for (line, _) in session.messages() {
@@ -19,7 +18,7 @@ pub fn whole(before: &[Session], branch: Session) -> Session {
             id.map(|id| places.entry(id.into_owned()).or_insert((nth, line)));
         }
     }
-    // From the branch back to where everything began; each step leads to a session further ahead.
+    // Walk from the branch to the root; each step leads to an earlier session.
     let mut pieces: Vec<(usize, usize)> = Vec::new();
     let mut from = begins_behind(&branch);
     let mut limit = before.len();
@@ -48,7 +47,7 @@ pub fn whole(before: &[Session], branch: Session) -> Session {
     whole
 }
 
-/// The message behind which a branch begins.
+/// The id of the branch point; none when the session is not a branch.
 fn begins_behind(session: &Session) -> Option<String> {
     let lineage = Lineage::of(session)?;
     (lineage.aside() == Some(Aside::Branch))
@@ -94,7 +93,7 @@ mod tests {
             last.text()
                 .starts_with(r#"{"type":"session","version":1,"id":"m.3""#)
         );
-        // What stands between is the main one's.
+        // The messages in between come from the main session.
         let second = whole(&before[..1], branch("m.1", "b", "c"));
         assert!(second.text().contains("foreign"));
     }

@@ -1,17 +1,17 @@
-//! Lines of a session that is made from another one: members of its header, and copies that name their originals.
-//! Ids are derived from what they are made of, so that the same sessions always give the same bytes.
+//! Builds header members and message copies for sessions derived from others. Ids are derived from their sources, so
+//! equal input gives equal bytes.
 
 use crate::model::chain::COPIED_FROM;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::model::session::Session;
 
-/// An id with this prefix, derived from a text; `digits` of it are hexadecimal.
+/// Derives an id from a text: the prefix and `digits` hexadecimal digits.
 pub fn derived_id(prefix: &str, from: &str, digits: usize) -> String {
     format!("{prefix}{}", &key::sha256(from.as_bytes())[..digits])
 }
 
-/// A text as JSON.
+/// Encodes a text as a JSON string.
 pub fn quoted(text: &str) -> Vec<u8> {
     let mut raw = Vec::new();
     json::push_text(&mut raw, text);
@@ -24,7 +24,7 @@ pub fn header_member(session: &Session, name: &str) -> Option<Vec<u8>> {
     members.find(|(known, _)| known == name).map(|(_, raw)| raw)
 }
 
-/// A copy of a message: with an id of its own, the id of what it is a copy of, and these members changed.
+/// Copies a message with a new id, the id of the original, and changed members.
 pub fn copy_message(body: &[u8], of: &str, id: &str, changes: &[(&str, Option<&[u8]>)]) -> Option<Vec<u8>> {
     let (of, id) = (quoted(of), quoted(id));
     let metadata = json::member(body, "metadata").filter(|raw| raw.first() == Some(&b'{'));

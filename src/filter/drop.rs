@@ -1,4 +1,4 @@
-//! Chosen messages, or all others, leave the view; the log keeps them.
+//! Drops selected messages, or all others, from the view; the log keeps them.
 
 use super::compact::event::{About, Fate, Reshaping};
 use super::select::Selection;
@@ -13,18 +13,18 @@ use std::ops::RangeInclusive;
 /// The messages to drop or to keep.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// Conditions, all of which a message meets.
+    /// Conditions that a message must all meet.
     pub selection: Selection,
-    /// Numbers of exchanges in the view, from 1; empty: all. What is before the first exchange belongs to it.
+    /// Exchange numbers in the view, from 1; empty means all. Messages before the first exchange belong to it.
     pub exchanges: Vec<RangeInclusive<usize>>,
-    /// Ids of messages, and the lines of a plan in which they are; empty: all.
+    /// Message ids with the plan lines that name them; empty means all.
     pub planned: Vec<(String, usize)>,
-    /// Whether the chosen messages are kept, and the others dropped.
+    /// Whether to keep the selected messages and drop the others.
     pub keeps: bool,
 }
 
 impl Choice {
-    /// Whether each item of a view is chosen.
+    /// Whether each item of a view is selected.
     ///
     /// # Errors
     /// [`crate::error::Kind::No`] if none is.
@@ -55,10 +55,10 @@ impl Choice {
         }
     }
 
-    /// Whether the plan has each item of a view.
+    /// Whether the plan names each item of a view.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Usage`] for an id that the view does not have.
+    /// [`crate::error::Kind::Usage`] for an id that is not in the view.
     fn planned(&self, session: &Session, view: &View) -> Result<Vec<bool>> {
         let mut planned = vec![false; view.items.len()];
         let mut places: HashMap<usize, usize> = HashMap::new();
@@ -82,7 +82,7 @@ impl Choice {
         Ok(planned)
     }
 
-    /// Whether instructions are chosen by name.
+    /// Whether the selection names instructions explicitly.
     fn names_system(&self) -> bool {
         let is_system = |role: &String| role == "system" || role == "developer";
         let has_ids = !self.selection.ids.is_empty() || !self.planned.is_empty();
@@ -90,7 +90,7 @@ impl Choice {
     }
 }
 
-/// Plans the change: one `compact` event. System messages stay, unless a role or an id names them.
+/// Plans the change: one `compact` event. System messages are kept unless a role or an id names them.
 pub fn plan(session: &Session, choice: &Choice, stamp: impl FnOnce(&str) -> Result<Stamp>) -> Result<Plan> {
     let view = View::replay(session);
     let chosen = choice.chosen(session, &view)?;

@@ -1,4 +1,4 @@
-//! What stands behind a piece: the lines of the log that a mark, a digest, a summary or an event took out of view.
+//! Finds the log lines that a placeholder, digest, summary or event removed from the view.
 
 use crate::error::{Error, Kind, Result};
 use crate::filter::compact::mark;
@@ -7,11 +7,11 @@ use crate::model::json::{self, Dialect};
 use crate::model::session::{Class, Session};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// The lines that are meant by an id: those of a message itself; for an event, or for a message that it put in, those
-/// that left or were changed.
+/// The lines that an id refers to: those of a message itself; for an event, or a message that it inserted, those that
+/// it hid or changed.
 ///
 /// # Errors
-/// [`Kind::No`] when nothing has the id, or when what has it is a mark whose original is not in this log.
+/// [`Kind::No`] when the id is unknown, or refers to a placeholder whose original is not in this log.
 pub fn lines(session: &Session, id: &str) -> Result<Vec<usize>> {
     let own = session.all_of(id);
     if !own.is_empty() {
@@ -61,7 +61,7 @@ pub fn lines(session: &Session, id: &str) -> Result<Vec<usize>> {
     })
 }
 
-/// Whether a message holds the mark of its own content.
+/// Whether a message contains the placeholder of its own content.
 fn is_elided(session: &Session, index: usize, id: &str) -> bool {
     let record = session.record(index);
     let text = record.message().and_then(mark::content);
@@ -77,7 +77,7 @@ fn packed(session: &Session) -> Option<String> {
     })
 }
 
-/// The lines that a compaction dropped or edited.
+/// The lines that a compaction hid or edited.
 fn changed(session: &Session, event: &Event<'_>, compact: &Compact<'_>) -> Vec<usize> {
     let mut targets: Vec<&Target<'_>> = compact.edit.iter().map(|edit| &edit.of).collect();
     let mut lines = BTreeSet::new();
@@ -96,7 +96,7 @@ fn changed(session: &Session, event: &Event<'_>, compact: &Compact<'_>) -> Vec<u
             .and_then(|all| all.get(usize::try_from(nth).ok()?));
         lines.extend(place);
     }
-    // Without a list of its own, a summary's ends tell what it stands for.
+    // Without a list of dropped messages, use the range that the summary covers.
     if lines.is_empty()
         && let Some(ends) =
             json::member(event.raw, "summary").and_then(|summary| json::member(summary, "covers"))
@@ -106,7 +106,8 @@ fn changed(session: &Session, event: &Event<'_>, compact: &Compact<'_>) -> Vec<u
     lines.into_iter().collect()
 }
 
-/// What a message that a compaction put in stands for; none when the compaction put in none of this id.
+/// The lines that a message inserted by a compaction replaces; none if the compaction inserted no message with this
+/// id.
 fn put_in(session: &Session, compact: &Compact<'_>, id: &str) -> Option<Vec<usize>> {
     let mut inserts = compact.insert.iter();
     let insert = inserts.find(|insert| {
@@ -129,7 +130,7 @@ fn range(session: &Session, ends: &[u8]) -> Vec<usize> {
     }
 }
 
-/// The messages from one id to another, rules excepted; of those that repeat, the `nth` of each.
+/// The messages from one id to another except instructions; `nth` selects among duplicate ids.
 fn between(session: &Session, [first, last]: [&str; 2], nth: [u64; 2]) -> Vec<usize> {
     let places = session.places([first.to_string(), last.to_string()].into());
     let end = |id: &str, nth: u64| {

@@ -1,4 +1,4 @@
-//! A fork: the beginning of a session as a session of its own. Its messages keep their ids.
+//! Forks a session: copies its beginning into a new session. Messages keep their ids.
 
 use super::copies::derived_id;
 use super::split;
@@ -17,11 +17,11 @@ pub enum End {
     /// The end of the session.
     #[default]
     Whole,
-    /// This message is the last one.
+    /// After this message.
     At(String),
-    /// The message before this one is the last one.
+    /// Before this message.
     Before(String),
-    /// The exchange of this number in the view, from 1, is the last one.
+    /// After the exchange with this number in the view, counted from 1.
     Exchange(usize),
 }
 
@@ -31,18 +31,18 @@ pub struct Fork<'s> {
     session: &'s Session,
     view: View,
     end: usize,
-    /// The id of its last message.
+    /// The id of the last message.
     pub at: Option<String>,
-    /// Messages of the fork.
+    /// Number of messages in the fork.
     pub messages: u64,
-    /// Messages of the view.
+    /// Number of messages in the view.
     pub of: u64,
-    /// Why it does not end at the given message.
+    /// Why the fork does not end at the given message.
     pub note: Option<String>,
 }
 
 impl<'s> Fork<'s> {
-    /// Finds the end of the fork in the view. A call is not separated from its results.
+    /// Finds the end of the fork in the view. A tool call keeps its results.
     ///
     /// # Errors
     /// [`Kind::No`] if the view has no such message or exchange.
@@ -104,17 +104,17 @@ impl<'s> Fork<'s> {
         })
     }
 
-    /// An id that is derived from the session and the end.
+    /// Derives an id from the session and the end.
     pub fn derived_id(&self) -> String {
         let parent = self.session.header_text("id").unwrap_or_default();
         let at = self.at.as_deref().unwrap_or_default();
         derived_id("session_", &format!("fork\n{parent}\n{at}\n{}", self.end), 16)
     }
 
-    /// Makes the session.
+    /// Builds the session.
     ///
-    /// Notes that follow the end come along if they are on the session or on a message of the fork. What a format keeps of
-    /// its lines names the new session, in the form of the old id.
+    /// Annotations after the end are copied if they refer to the session or to a message of the fork. Format-specific
+    /// data of the lines gets the new session id, in the form of the old id.
     pub fn make(self, id: &str, created_at: Option<&str>) -> Result<Session> {
         let session = self.session;
         let end = self.view.items[self.end..].iter().find_map(Item::line);
@@ -138,7 +138,7 @@ impl<'s> Fork<'s> {
     }
 }
 
-/// The session with the new id where the metadata and the foreign records of its lines have the old one.
+/// Replaces the old session id with the new one in the metadata and passthrough records.
 fn with_id(session: &Session, parent: &str, id: &str) -> Session {
     let own = match key::is_uuid(parent) && !key::is_uuid(id) {
         true => key::uuid(id.as_bytes()),
@@ -171,7 +171,7 @@ fn with_id(session: &Session, parent: &str, id: &str) -> Session {
                 finder.find(raw)?;
                 let lineage = json::member(raw, "lineage").map(<[u8]>::to_vec);
                 let new = renamed(raw);
-                // The lineage names the old session.
+                // The lineage keeps the old session id.
                 let new = match &lineage {
                     Some(lineage) => json::with_members(&new, &[("lineage", Some(lineage))]).ok()?,
                     None => new,
@@ -214,7 +214,7 @@ mod tests {
         let made = fork.make("f", Some("2026-02-02T00:00:00Z"))?;
         let shown = View::replay(&made).shown(&made);
         let whole = View::replay(&session).shown(&session);
-        // The view of a fork is the beginning of the view.
+        // The view of a fork is a prefix of the original view.
         assert_eq!(shown[..], whole[..shown.len()], "{}", made.text());
         let ids = made.messages().filter_map(|(line, _)| made.id(line));
         Ok((ids.collect::<Vec<_>>().join(" "), note))
@@ -224,7 +224,7 @@ mod tests {
     fn ends_where_no_call_loses_its_result() {
         let at = |id: &str| fork(End::At(id.to_string())).unwrap();
         let before = |id: &str| fork(End::Before(id.to_string())).unwrap();
-        // The log of the fork also has the messages that left the view.
+        // The log of the fork includes the hidden messages.
         assert_eq!(at("a1"), ("u1 c1 t1 a1".to_string(), None));
         let (ids, note) = at("c1");
         assert_eq!(ids, "u1 c1 t1");

@@ -1,4 +1,4 @@
-//! Makes cuts physical: what no view needs leaves the log.
+//! Makes cuts permanent: removes from the log the lines that no view needs.
 
 use super::settle::pieces;
 use crate::error::{Error, Kind, Result};
@@ -10,9 +10,8 @@ use crate::model::time;
 use crate::model::view::View;
 use std::collections::{HashMap, HashSet};
 
-/// The lines of the log without what no view needs; none when all of it is needed. The lines of the session may be
-/// reduced. Of events after `until`
-/// (seconds since 1970) nothing is carried out: they can still be taken back one by one.
+/// Returns the remaining lines of the log; none when every line is needed. Lines of the session may be reduced.
+/// Events after `until` (seconds since 1970) are preserved, so each can still be undone.
 pub fn plan(session: &Session, until: Option<i64>) -> Result<Option<Vec<Piece>>> {
     let settled = settled(session, until);
     let live: HashSet<usize> = session.live_events().into_iter().collect();
@@ -28,10 +27,10 @@ pub fn plan(session: &Session, until: Option<i64>) -> Result<Option<Vec<Piece>>>
         Class::Event if idle.contains(&index) || !settled.contains(&index) => true,
         Class::Event => {
             let moves = View::is_moved_by(session, index) || name(session, index) == "restore";
-            // A repair vouches for lines as they stood, and they are all written anew.
+            // A repair describes lines as they were, and gc rewrites all of them.
             let kept = match name(session, index).as_str() {
                 "repair" => false,
-                // A summary that came later may stand ahead of it now, and it would count again.
+                // An older attempt could move after a later summary and count again.
                 "attempt" => health.line == Some(index),
                 _ => true,
             };
@@ -39,7 +38,7 @@ pub fn plan(session: &Session, until: Option<i64>) -> Result<Option<Vec<Piece>>>
         }
     };
     let pieces = pieces(session, &view, stays);
-    // A log without its repairs alone would be no smaller: the gc tells of itself in a line too.
+    // Dropping only repairs would not shrink the log, because gc appends a line too.
     let repairs = (0..session.len())
         .filter(|index| name(session, *index) == "repair")
         .count();
@@ -58,7 +57,7 @@ fn name(session: &Session, index: usize) -> String {
         .unwrap_or_default()
 }
 
-/// The events whose effect may become final: those that are old enough, as is everything that takes them back.
+/// The events that may become permanent: those that are old enough together with everything that undoes them.
 fn settled(session: &Session, until: Option<i64>) -> HashSet<usize> {
     let is_young = |index: usize| {
         let Some(until) = until else { return false };
@@ -66,14 +65,14 @@ fn settled(session: &Session, until: Option<i64>) -> HashSet<usize> {
         let at = json::member(record.body, "at").and_then(json::text);
         at.as_deref().and_then(time::seconds).is_none_or(|at| at > until)
     };
-    // A change and all that takes it back, or takes that back, stay or go together: they are known by the change.
+    // Group a change with all restores of it, direct or indirect, under the id of the change.
     let mut changes: HashMap<String, String> = HashMap::new();
     let mut events = Vec::new();
     let mut young: HashSet<String> = HashSet::new();
     for index in (0..session.len()).filter(|index| session.class(*index) == Class::Event) {
         let record = session.record(index);
         let Some(event) = record.event() else { continue };
-        // An event without an id cannot be taken back.
+        // An event without an id cannot be undone.
         let id = event
             .id()
             .map_or_else(|| format!("line {index}"), |id| id.into_owned());
@@ -90,7 +89,8 @@ fn settled(session: &Session, until: Option<i64>) -> HashSet<usize> {
         }
         events.push((index, change));
     }
-    // History becomes final from its beginning: what stands behind a change that can still come back stays too.
+    // Changes become permanent from the beginning of the log; an event after a change that can still be undone is
+    // kept too.
     let mut open = false;
     for (index, change) in &events {
         if View::is_moved_by(session, *index) {
@@ -104,7 +104,7 @@ fn settled(session: &Session, until: Option<i64>) -> HashSet<usize> {
     events.into_iter().filter(old).map(|(index, _)| index).collect()
 }
 
-/// Refuses lines that would show another view than the session does.
+/// Fails if the new lines would show another view than the session.
 fn hold_view(session: &Session, pieces: &[Piece]) -> Result<()> {
     let mut new = session.like();
     for piece in pieces {
@@ -118,7 +118,7 @@ fn hold_view(session: &Session, pieces: &[Piece]) -> Result<()> {
                  ids: &HashMap<usize, String>| {
         !matches!(piece, Piece::Line(index) if old.get(index) != ids.get(&new_index))
     };
-    // A message without an id is known by its bytes and by how many of the same stand before it.
+    // A message without an id is identified by its bytes and the number of equal messages before it.
     let (old, ids) = (session.derived_ids().collect(), new.derived_ids().collect());
     let same = pieces.iter().enumerate().all(|piece| stays(piece, &old, &ids));
     if same && histories(session, &new) && unfounded(&new).is_subset(&unfounded(session)) {
@@ -130,7 +130,7 @@ fn hold_view(session: &Session, pieces: &[Piece]) -> Result<()> {
     ))
 }
 
-/// Ids of the events that name what is not there, those that are taken back included: they may count again.
+/// Ids of events that refer to missing messages, undone events included because they may become active again.
 fn unfounded(session: &Session) -> HashSet<String> {
     let events = (0..session.len()).filter(|index| View::is_moved_by(session, *index));
     let dangling = View::after(session, events.collect()).dangling.into_iter();
@@ -139,8 +139,8 @@ fn unfounded(session: &Session) -> HashSet<String> {
         .collect()
 }
 
-/// Whether both show the same, now and as their changes are taken back one after another; and so without what takes
-/// changes back, which may be taken back itself.
+/// Whether both sessions show the same view now and after undoing their changes one by one, with and without the
+/// restores, which may be undone themselves.
 fn histories(old: &Session, new: &Session) -> bool {
     let all = |session: &Session| -> Vec<usize> {
         (0..session.len())
@@ -157,10 +157,10 @@ fn histories(old: &Session, new: &Session) -> bool {
     unwind(old, new, live(old), live(new)) && (live(new) == all(new) || unwind(old, new, all(old), all(new)))
 }
 
-/// Changes that are taken back one by one to compare: each costs a replay.
+/// Maximum number of changes to undo for the comparison; each costs a replay.
 const UNWOUND: usize = 16;
 
-/// Whether both show the same after these events, and without the last of them, and so on; without all at last.
+/// Whether both show the same view after these events, without the last one, and so on; and finally without any.
 fn unwind(old: &Session, new: &Session, mut before: Vec<usize>, mut after: Vec<usize>) -> bool {
     let id = |session: &Session, index: usize| Some(session.record(index).event()?.id()?.into_owned());
     let view = |session: &Session, events: &[usize]| View::after(session, events.to_vec());
@@ -183,7 +183,7 @@ fn unwind(old: &Session, new: &Session, mut before: Vec<usize>, mut after: Vec<u
     same(&before, &after)
 }
 
-/// Whether a summary's messages are gone, so that it is no change that could be taken back.
+/// Whether a summary's messages are gone, so that it cannot be undone.
 fn is_final(session: &Session, index: usize) -> bool {
     let record = session.record(index);
     matches!(record.event().map(Event::action), Some(Action::Summary(summary)) if summary.covers.is_none())

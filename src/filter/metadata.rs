@@ -1,4 +1,4 @@
-//! Changes of the title, the tags and the notes of a session: events that `restore` undoes.
+//! Plans changes of a session's title, tags and notes as events that `restore` can undo.
 
 use super::overview::{TAGS, tags_of};
 use super::{Plan, Stamp};
@@ -11,7 +11,7 @@ use crate::model::session::{Class, Session};
 /// The header member that holds the title.
 pub const TITLE: &str = "title";
 
-/// A tag has at most so many characters.
+/// Maximum length of a tag in characters.
 const LONGEST: usize = 64;
 
 /// A tag to add or to remove.
@@ -19,12 +19,12 @@ const LONGEST: usize = 64;
 pub struct TagChange {
     /// The tag.
     pub tag: String,
-    /// Whether it is added.
+    /// Whether to add or remove it.
     pub adds: bool,
 }
 
 impl TagChange {
-    /// Reads `+TAG` or `-TAG`.
+    /// Parses `+TAG` or `-TAG`.
     pub fn parse(text: &str) -> std::result::Result<TagChange, String> {
         let (adds, tag) = match (text.strip_prefix('+'), text.strip_prefix('-')) {
             (Some(tag), _) => (true, tag),
@@ -52,7 +52,7 @@ pub fn check_tag(tag: &str) -> std::result::Result<(), String> {
     }
 }
 
-/// Plans to set the title, or with an empty text to remove it.
+/// Plans to set the title; an empty text removes it.
 pub fn set_title(session: &Session, title: &str, stamp: impl FnOnce(&str) -> Result<Stamp>) -> Result<Plan> {
     let title = title.trim();
     let old = session.header_text(TITLE).unwrap_or_default();
@@ -108,7 +108,7 @@ pub fn set_tags(
     change(session, TAGS, value, list(&tags), stamp)
 }
 
-/// Plans to add a note on the session, or on the message with the id `of`.
+/// Plans to add a note to the session, or to the message with the id `of`.
 ///
 /// # Errors
 /// [`Kind::Usage`] if the text is blank, [`Kind::No`] if there is no such message.
@@ -177,7 +177,7 @@ fn change(
     Ok(Plan::Lines(vec![event.finish()], what))
 }
 
-/// Whether an event is a note, or changes nothing but the title or the tags, as a command of the user.
+/// Whether an event is a note, or a user command that changes only the title or the tags.
 pub fn is_change(event: &Event<'_>) -> bool {
     if is_note(event) {
         return true;

@@ -1,5 +1,5 @@
-//! Sessions to sessions, without input or output. A change is planned as lines that are appended to the log;
-//! a stream shows the result as a value: the session as if it had always been so.
+//! Transformations of sessions, without input or output. A filter plans a change as lines to append to the log; a
+//! stream instead prints the session with the change applied.
 //!
 //! ```
 //! use convo::filter::sieve::fingerprint;
@@ -50,18 +50,18 @@ mod toml_error;
 pub mod truncate;
 pub mod usage;
 
-/// What a filter found to do with one session.
+/// The planned change of one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Plan {
-    /// Nothing, and why.
+    /// No change, with the reason.
     Nothing(String),
-    /// Nothing since it cannot be done: a stream keeps every line as it came.
+    /// The change is impossible; a stream keeps every line unchanged.
     Refused(String),
-    /// The lines to append, without their newlines, and what they do in a few words.
+    /// The lines to append, without newlines, and a short description.
     Lines(Vec<Vec<u8>>, String),
 }
 
-/// Id and time of an event that is being made.
+/// Id and time of a new event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     /// `evt_` and 16 hex digits.

@@ -1,6 +1,6 @@
-//! Words in a text.
+//! Matches whole words in a text.
 
-/// Whether a text, in lower case, holds these words as words of their own.
+/// Whether a lower-case text contains these words as whole words.
 pub(super) fn holds(lower: &str, words: &str) -> bool {
     let ends = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
     lower.match_indices(words).any(|(at, _)| {

@@ -1,5 +1,4 @@
-//! The history of a session taken over by another one that has none yet: what a program kept under an older name goes
-//! on under the key that it uses now.
+//! Promotes the history of a session under an old key to an empty session under a new key.
 
 use super::Stamp;
 use super::settle::pieces;
@@ -8,17 +7,17 @@ use crate::model::session::{Piece, Session};
 use crate::model::view::View;
 use crate::tokens::counter;
 
-/// What a session says about histories that were taken over.
+/// The promotions that a session records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Promoted {
-    /// The session whose history this one has.
+    /// The session whose history was copied into this one.
     pub from: Option<String>,
-    /// The session that has the history of this one, and the id of the event that says so.
+    /// The session that received this one's history, and the id of the event that records it.
     pub to: Option<(String, String)>,
 }
 
 impl Promoted {
-    /// By the events that count.
+    /// Reads the active events of a session.
     pub fn of(session: &Session) -> Promoted {
         let mut promoted = Promoted::default();
         for index in session.live_events() {
@@ -42,7 +41,7 @@ impl Promoted {
     }
 }
 
-/// Whether there is anything to tell a model: a message in the view, or a summary that is not blank.
+/// Whether there is history to send: a message in the view, or a summary that is not blank.
 pub fn has_history(session: &Session, view: &View) -> bool {
     view.items.iter().any(|item| match item.summary(session) {
         Some(text) => !text.trim().is_empty(),
@@ -50,8 +49,8 @@ pub fn has_history(session: &Session, view: &View) -> bool {
     })
 }
 
-/// The lines by which a session has the history of another: an event that says whose it is, then its view. Ids of
-/// messages stay, so that whoever counts knows them again; a count of tokens stays where both count alike.
+/// Builds the lines that copy a history: the event that names the source, then its view. Messages keep their ids, and
+/// their token counts if both sessions use the same tokenizer.
 pub fn lines(source: &Session, view: &View, target: &Session, event: Vec<u8>) -> Vec<Vec<u8>> {
     let alike = counter::named_by(source) == counter::named_by(target);
     let mut lines = vec![event];
@@ -69,7 +68,7 @@ pub fn lines(source: &Session, view: &View, target: &Session, event: Vec<u8>) ->
     lines
 }
 
-/// The event of the session that takes a history over.
+/// The event in the session that receives a history.
 pub fn taken(stamp: &Stamp, source: &str, name: &str) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event
@@ -81,7 +80,7 @@ pub fn taken(stamp: &Stamp, source: &str, name: &str) -> Vec<u8> {
     event.finish()
 }
 
-/// The event of the session whose history is taken over. It comes first, so that no history is taken over twice.
+/// The event in the session whose history is copied. It is written first, so that no history is copied twice.
 pub fn given(stamp: &Stamp, target: &str) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event
@@ -139,7 +138,7 @@ mod tests {
         taken.iter().for_each(|line| whole.push_new(line));
         let shown = View::replay(&whole).shown(&whole);
         assert_eq!(shown, view.shown(&source));
-        // Another count is no count.
+        // A count by another tokenizer is dropped.
         let other = session(&[r#"{"type":"session","id":"new"}"#]);
         let taken = lines(&source, &view, &other, Vec::new());
         assert_eq!(taken[2], br#"{"role":"user","content":"a","id":"m2","x":1.0}"#);

@@ -1,5 +1,5 @@
-//! Makes a session's view valid for a provider's interface: what a repair of its elements changes goes back to the
-//! messages that the elements came from, as one `compact` event.
+//! Makes a session's view valid for a provider's API. Repairs of request elements are mapped back to their messages,
+//! as one `compact` event.
 
 mod align;
 mod between;
@@ -20,29 +20,29 @@ use crate::model::view::View;
 use align::{Made, Step};
 use std::collections::{HashMap, HashSet};
 
-/// What is repaired, and how.
+/// Options of a repair.
 #[derive(Clone, Copy, Debug)]
 pub struct How<'a> {
-    /// The interface.
+    /// The API.
     pub api: Api,
-    /// What the request is like.
+    /// Properties of the request.
     pub options: &'a Options,
-    /// Which way; none: for each rule the first that the table names.
+    /// Repair mode; none selects the first that the rule table lists.
     pub mode: Option<Mode>,
-    /// Whether warnings are repaired too.
+    /// Whether to repair warnings too.
     pub warnings: bool,
 }
 
 /// A planned repair.
 #[derive(Debug)]
 pub struct Repaired {
-    /// The lines for the log, and what they do in a few words.
+    /// The lines for the log, with a short description.
     pub plan: Plan,
-    /// What was done to the elements, and what is left.
+    /// Repairs of the elements, and remaining findings.
     pub fixed: Fixed,
 }
 
-/// The options for a session's own request: marks that its instructions have count too.
+/// Options for a session's own request: cache markers on its instructions count too.
 pub fn options_for(request: &Request, options: &Options) -> Options {
     let blocks = request
         .system
@@ -58,11 +58,11 @@ pub fn options_for(request: &Request, options: &Options) -> Options {
     }
 }
 
-/// How often a session is gone through. What stands where decides how it is sent, so that one repair may bring up
-/// another: instructions, say, stand beside the history only at its head.
+/// Maximum number of passes. One repair can cause another finding, because positions affect the encoding:
+/// instructions, for example, are sent separately only at the head of the history.
 const ROUNDS: usize = 8;
 
-/// Plans the repair of a session's view: one event, however often the view is gone through.
+/// Plans the repair of a session's view as one event, however many passes it takes.
 pub fn plan(session: &Session, how: &How<'_>, stamp: impl FnOnce(&str) -> Result<Stamp>) -> Result<Repaired> {
     let view = View::replay(session);
     let id = session.header_text("id").unwrap_or_default();
@@ -110,7 +110,7 @@ pub fn plan(session: &Session, how: &How<'_>, stamp: impl FnOnce(&str) -> Result
     Ok(Repaired { plan, fixed })
 }
 
-/// One look at a view, and what becomes of it.
+/// Makes one pass over a view.
 fn once(session: &Session, view: &View, how: &How<'_>, id: &str) -> Result<(Reshaping, Fixed)> {
     let request = request::elements(how.api, session, view, &mut Report::default())?;
     let raws: Vec<&[u8]> = request
@@ -138,7 +138,7 @@ fn once(session: &Session, view: &View, how: &How<'_>, id: &str) -> Result<(Resh
     Ok((reshaping, fixed))
 }
 
-/// How often each rule was repaired.
+/// Describes how often each rule was repaired.
 fn told(fixed: &Fixed) -> String {
     let mut rules: Vec<(&str, usize)> = Vec::new();
     for change in &fixed.changes {
@@ -156,7 +156,7 @@ fn told(fixed: &Fixed) -> String {
     )
 }
 
-/// What a repair makes of the view's items.
+/// Maps the repairs to the items of the view.
 fn reshaping(
     api: Api,
     session: &Session,
@@ -210,7 +210,7 @@ fn ids(session: &Session, view: &View) -> HashSet<String> {
     lines.chain(shown).collect()
 }
 
-/// A new message with an id that no other has.
+/// Gives a new message a unique id.
 fn named(body: Vec<u8>, wanted: Option<String>, session: &str, taken: &mut HashSet<String>) -> Vec<u8> {
     let about = ["tool_call_id", "role"]
         .iter()
@@ -228,7 +228,7 @@ fn named(body: Vec<u8>, wanted: Option<String>, session: &str, taken: &mut HashS
     json::with_members(&body, &[("id", Some(&raw))]).unwrap_or(body)
 }
 
-/// A message with what a repair changed in its reading: its id, its time and whatever else it holds stay.
+/// Applies to a message the members that a repair changed in its encoding; the id, time and other members are kept.
 fn became(body: &[u8], before: &[u8], after: &[u8]) -> Vec<u8> {
     let old = members(before);
     let new = members(after);
@@ -245,7 +245,7 @@ fn became(body: &[u8], before: &[u8], after: &[u8]) -> Vec<u8> {
     }
     let gone = old.keys().filter(|name| !new.contains_key(*name));
     changes.extend(gone.map(|name| (name.as_str(), None)));
-    // A count that was made for what it was, and a category that follows from the role.
+    // The stored token count and the category derived from the role are now wrong.
     changes.push(("tokens", None));
     if old.get("role") != new.get("role") {
         changes.push(("category", None));
@@ -266,7 +266,7 @@ fn members(object: &[u8]) -> HashMap<String, &[u8]> {
         .collect()
 }
 
-/// Keeps what had no place in an element: arguments that were no JSON, by the id of their call.
+/// Preserves data without a place in an element: arguments that were not JSON, by the id of their call.
 fn noted(body: Vec<u8>, notes: &[(String, String)]) -> Vec<u8> {
     if notes.is_empty() {
         return body;

@@ -1,4 +1,4 @@
-//! What a program answered when it was asked to go on with a session: the records in it, and whether they can stand there.
+//! Parses and validates the reply of a program that was asked to continue a session.
 
 use crate::error::Place;
 use crate::model::json::{self, ObjectBuilder};
@@ -8,7 +8,7 @@ use crate::model::session::Session;
 use crate::model::view::View;
 use std::collections::HashSet;
 
-/// A call that waits for its result.
+/// A call without a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Open {
     /// The call's id.
@@ -17,38 +17,38 @@ pub struct Open {
     pub name: String,
 }
 
-/// A reply that is whole.
+/// A complete reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// Its messages, one a line, as they came.
+    /// Its messages, one per line, unchanged.
     pub lines: Vec<Vec<u8>>,
-    /// What the assistant says in them.
+    /// The text of its assistant messages.
     pub text: String,
-    /// The calls of its last message, when nobody has answered them.
+    /// The unanswered calls of its last message.
     pub open: Vec<Open>,
 }
 
-/// The type of the lines that show a reply as it comes, and are no part of it.
+/// The type of lines that show a partial reply; they are not part of the reply.
 const PARTIAL: &str = "partial";
 
-/// Where a line is that is a record by itself.
+/// The place of a single record.
 const ALONE: Place = Place { line: 1, offset: 1 };
 
-/// The text of a line that shows a part of a reply as it comes; none of any other line.
+/// The text of a partial reply line; none for any other line.
 pub fn partial(line: &[u8]) -> Option<String> {
     let is_partial = json::member(line, "type").and_then(json::text)? == PARTIAL;
     let text = is_partial.then(|| json::member(line, "text").and_then(json::text));
     text.map(|text| text.unwrap_or_default().into_owned())
 }
 
-/// Whether an answer is a text and no records, by its first byte that is no space.
+/// Whether an answer is plain text rather than records, decided by its first byte that is not white space.
 pub fn is_text(answer: &[u8]) -> Option<bool> {
     let first = answer.iter().find(|byte| !byte.is_ascii_whitespace());
     first.map(|first| *first != b'{')
 }
 
-/// Reads an answer: messages one a line, or else a text, which it is in any case when it is `plain`. What is wrong with it
-/// is told in a few words.
+/// Parses an answer: one message per line, or else a text; always a text with `plain`. An error describes the
+/// problem.
 pub fn read(answer: &[u8], plain: bool) -> Result<Reply, String> {
     if plain || is_text(answer) != Some(false) {
         return text(answer);
@@ -75,7 +75,7 @@ pub fn read(answer: &[u8], plain: bool) -> Result<Reply, String> {
     whole(lines)
 }
 
-/// A plain text as a message.
+/// Converts a plain text to a message.
 fn text(answer: &[u8]) -> Result<Reply, String> {
     let text = std::str::from_utf8(answer)
         .map_err(|error| format!("the output is not UTF-8 (byte {})", error.valid_up_to()))?;
@@ -92,7 +92,7 @@ fn text(answer: &[u8]) -> Result<Reply, String> {
     })
 }
 
-/// Holds the messages against what a reply is: an assistant's, with the results of its calls behind them.
+/// Checks that the messages form a reply: assistant messages, each followed by the results of its calls.
 fn whole(lines: Vec<Vec<u8>>) -> Result<Reply, String> {
     let mut calls = Calls::default();
     let mut texts = Vec::new();
@@ -147,7 +147,7 @@ fn whole(lines: Vec<Vec<u8>>) -> Result<Reply, String> {
     })
 }
 
-/// Whether an assistant's message says nothing at all, not even that it refuses.
+/// Whether an assistant message has no content, not even a refusal.
 fn is_blank(message: &Message<'_>, line: &[u8]) -> bool {
     let says = |part: &Part<'_>| match part {
         Part::Text(text) => !text.trim().is_empty(),
@@ -158,14 +158,14 @@ fn is_blank(message: &Message<'_>, line: &[u8]) -> bool {
     !message.calls_tools() && !refuses && !message.parts().iter().any(says)
 }
 
-/// The calls that wait for their results.
+/// The calls that wait for results.
 #[derive(Default)]
 struct Calls {
     open: Vec<Open>,
 }
 
 impl Calls {
-    /// A message of the assistant: its calls, and no others, are open.
+    /// Opens the calls of an assistant message and closes all others.
     fn made(&mut self, message: &Message<'_>) {
         let calls = message.tool_calls();
         let open = |call: &crate::model::message::ToolCall<'_>| Open {
@@ -175,8 +175,7 @@ impl Calls {
         self.open = calls.iter().map(open).collect();
     }
 
-    /// A result: whether it is one of an open call, which it ends. A call without an id is answered by the result in its
-    /// place.
+    /// Whether a result answers an open call, which it closes. A call without an id is answered by position.
     fn answered(&mut self, message: &Message<'_>) -> bool {
         let id = message.tool_call_id().unwrap_or_default();
         let Some(at) = self.open.iter().position(|open| open.id == id) else {
@@ -187,7 +186,7 @@ impl Calls {
     }
 }
 
-/// The calls at the end of a view that wait for their results: nothing but these may be said there.
+/// The unanswered calls at the end of a view; only their results may follow.
 pub fn open(session: &Session, view: &View) -> Vec<Open> {
     let mut calls = Calls::default();
     for message in view.messages(session) {
@@ -196,7 +195,7 @@ pub fn open(session: &Session, view: &View) -> Vec<Open> {
                 calls.answered(&message);
             }
             Role::Assistant => calls.made(&message),
-            // What happened meanwhile ends no call.
+            // Context messages close no call.
             _ if message.category() == Category::Context => {}
             _ => calls.open.clear(),
         }
@@ -204,14 +203,14 @@ pub fn open(session: &Session, view: &View) -> Vec<Open> {
     calls.open
 }
 
-/// Whether the newest message of a view is one that a model would answer.
+/// Whether the newest message of a view expects a reply.
 pub fn is_awaited(session: &Session, view: &View) -> bool {
     let roles = view.messages(session).map(|message| message.role());
     let said = roles.filter(|role| !matches!(role, Role::System | Role::Developer));
     said.last().is_some_and(|role| role != Role::Assistant)
 }
 
-/// Why lines cannot stand at the end of a session: a call waits for its result there, or it has one of these messages.
+/// Why lines cannot be appended to a session: a call waits for its result, or the session has one of these messages.
 pub fn refusal(session: &Session, lines: &[Vec<u8>]) -> Option<String> {
     if let [open, ..] = &open(session, &View::replay(session))[..] {
         return Some(format!(
@@ -310,7 +309,7 @@ mod tests {
         assert!(why(&[user, CALL]).unwrap().contains("weather"));
         assert!(why(&[user, CALL, event]).unwrap().contains("weather"));
         assert_eq!(why(&[user, CALL, RESULT]), None);
-        // What somebody has gone on from is no longer waited for.
+        // Once the session continues, a call is no longer waited for.
         assert_eq!(why(&[user, CALL, user]), None);
         assert_eq!(why(&[]), None);
         let again = refusal(&session(&[user]), &[user.as_bytes().to_vec()]);

@@ -1,4 +1,4 @@
-//! Takes an event back: it counts as never written.
+//! Undoes an event, as if it had never been written.
 
 use super::{Plan, Stamp, appended, metadata};
 use crate::error::{Error, Kind, Result};
@@ -10,11 +10,11 @@ use std::collections::HashSet;
 /// The change to undo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target<'a> {
-    /// The event of this id.
+    /// The event with this id.
     Event(&'a str),
-    /// The newest cut, compaction, summary, title, tags or note that still counts.
+    /// The newest active cut, compaction, summary, title, tags or note.
     Change,
-    /// The same, or an append that is newer.
+    /// The same, or a newer append.
     ChangeOrAppend,
     /// The newest exchange, even if another change is newer.
     Exchange,
@@ -71,7 +71,7 @@ pub fn plan(
     Ok(Plan::Lines(vec![event.finish()], format!("undid {kind} {id}")))
 }
 
-/// An event, as a list of what can be taken back shows it.
+/// An event in the list of changes that can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// Its id.
@@ -80,16 +80,16 @@ pub struct Change {
     pub at: String,
     /// Its type.
     pub kind: String,
-    /// What it did, in a few words.
+    /// A short description.
     pub what: String,
-    /// Whether it still counts.
+    /// Whether it is active.
     pub counts: bool,
 }
 
-/// Every event that can be taken back, oldest first.
+/// Every event that can be undone, oldest first.
 pub fn events(session: &Session) -> Vec<Change> {
     let live = session.live_events();
-    // What takes an event back is live as long as nothing takes it back in turn.
+    // A restore is active as long as no other restore undoes it.
     let destroyed = session.destroyed();
     let mut taken_back: HashSet<String> = HashSet::new();
     let mut changes = Vec::new();
@@ -175,7 +175,7 @@ fn words(action: &Action<'_>, body: &[u8]) -> String {
     }
 }
 
-/// Changes of the view that still count, newest last: id and type.
+/// Active changes of the view, newest last: id and type.
 pub fn changes(session: &Session) -> Vec<(String, String)> {
     let live = session.live_events().into_iter();
     live.filter_map(|index| counting(session, index, moves_view))
@@ -183,8 +183,8 @@ pub fn changes(session: &Session) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The newest change that still counts, be it of the view, the title, the tags or the notes: line, id and type. An
-/// undone append is not done again by the next undo.
+/// The newest active change of the view, title, tags or notes: line, id and type. A further undo does not redo an
+/// undone append.
 fn newest(session: &Session) -> Option<(usize, String, String)> {
     let changes =
         |event: &Event<'_>| (moves_view(event) && !appended::is_undo(event)) || metadata::is_change(event);
@@ -192,7 +192,7 @@ fn newest(session: &Session) -> Option<(usize, String, String)> {
     live.find_map(|index| counting(session, index, changes))
 }
 
-/// Line, id and type of the event in a line, if it is one of those.
+/// Line, id and type of the event on a line, if it is one of those.
 fn counting(
     session: &Session,
     index: usize,
@@ -207,7 +207,7 @@ fn moves_view(event: &Event<'_>) -> bool {
     matches!(event.name().as_ref(), "truncate" | "compact" | "summary") && !is_final(event)
 }
 
-/// Line and id of a gc that still counts: with it, what came before is in the archive.
+/// Line and id of an active gc; earlier records are in the archive.
 fn packed(session: &Session) -> Option<(usize, String)> {
     let destroyed = session.destroyed();
     session.live_events().into_iter().rev().find_map(|index| {
@@ -218,7 +218,7 @@ fn packed(session: &Session) -> Option<(usize, String)> {
     })
 }
 
-/// The type of the event of this id, which must still count.
+/// The type of the event with this id, which must be active.
 fn named(session: &Session, id: &str) -> Result<String> {
     let has_id = |index: &usize| {
         let record = session.record(*index);
@@ -267,12 +267,12 @@ fn named(session: &Session, id: &str) -> Result<String> {
     Ok(kind)
 }
 
-/// Whether it is a summary of what is gone from the log: without it nothing would stand for that.
+/// Whether the event is a summary of messages that gc removed, so that it is their only trace.
 fn is_final(event: &Event<'_>) -> bool {
     matches!(event.action(), Action::Summary(summary) if summary.covers.is_none())
 }
 
-/// Whether what a gc took out is in an archive.
+/// Whether the lines that a gc removed are in an archive.
 fn is_kept_gc(event: &Event<'_>) -> bool {
     event.name() == "gc" && json::member(event.raw, "discarded") != Some(b"true")
 }
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(seen(&session), 2);
         assert_eq!(undo(&mut session, None, "r3").unwrap_err().kind, Kind::No);
         assert!(undo(&mut session, Some("e1"), "r3").is_err());
-        // Taking the undo back does the change again.
+        // Undoing the undo reapplies the change.
         undo(&mut session, Some("r2"), "r3").unwrap();
         assert_eq!(seen(&session), 1);
     }

@@ -1,4 +1,4 @@
-//! Messages chosen by exchange, role, category, tool, text or id. A tool call and its results are chosen together.
+//! Selects messages by exchange, role, category, tool, text or id. A tool call and its results are selected together.
 
 use super::settle::pieces;
 use crate::error::{Error, Kind, Place, Result};
@@ -10,18 +10,18 @@ use crate::model::view::{Item, View};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-/// The messages to choose: those that match every condition; an empty condition matches all.
+/// The messages to select: those that match every condition; an empty condition matches all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Names of roles, one of which the message has.
+    /// Roles, any of which matches.
     pub roles: Vec<String>,
-    /// Categories, one of which the message has.
+    /// Categories, any of which matches.
     pub categories: Vec<Category>,
-    /// Names of tools, one of which the message calls or answers.
+    /// Tools, any of which the message calls or answers.
     pub tools: Vec<String>,
-    /// Ids, one of which the message has.
+    /// Ids, any of which matches.
     pub ids: Vec<String>,
-    /// Text in the content or in the arguments of a call, without regard to case.
+    /// Text in the content or in the arguments of a call, ignoring case.
     pub text: Option<String>,
     /// The exchanges that the message is in.
     pub exchanges: Option<Exchanges>,
@@ -30,13 +30,13 @@ pub struct Selection {
 /// Exchanges at one end of the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exchanges {
-    /// The oldest, with what is before them.
+    /// The oldest, with the messages before them.
     First(usize),
     /// The newest.
     Last(usize),
 }
 
-/// What is known of one message for the choice.
+/// The facts about a message that the selection uses.
 struct Candidate {
     role: String,
     category: Category,
@@ -102,12 +102,12 @@ fn contains(message: &Message<'_>, text: &str) -> bool {
 }
 
 impl Selection {
-    /// Whether nothing is asked for, so that everything is chosen.
+    /// Whether there are no conditions, so that everything is selected.
     pub fn is_empty(&self) -> bool {
         *self == Selection::default()
     }
 
-    /// Whether each item is chosen: because it matches, or because it belongs to a call or result that does.
+    /// Whether each item is selected, directly or through its call or result.
     pub fn chosen(&self, session: &Session, items: &[Item]) -> Vec<bool> {
         self.choose(&self.candidates(session, items), &self.range(session, items))
     }
@@ -117,7 +117,7 @@ impl Selection {
         items.iter().map(read).collect()
     }
 
-    /// The items of the chosen exchanges.
+    /// The items of the selected exchanges.
     fn range(&self, session: &Session, items: &[Item]) -> Range<usize> {
         let Some(exchanges) = self.exchanges else {
             return 0..items.len();
@@ -153,7 +153,7 @@ impl Selection {
     fn choose(&self, candidates: &[Option<Candidate>], range: &Range<usize>) -> Vec<bool> {
         let callers = callers(candidates);
         let matches = |(index, candidate): (usize, &Option<Candidate>)| {
-            // A result names its call, and the call its tool.
+            // A result refers to its call, and the call to its tool.
             let tool = || {
                 let id = candidate.as_ref()?.answers.as_ref()?.as_ref()?;
                 let calls = candidates[callers[index]?].as_ref()?.calls.as_ref()?;
@@ -178,11 +178,11 @@ impl Selection {
             .collect()
     }
 
-    /// The session with the chosen messages of its view alone, as if it had no others. What it says of itself, in its header and in
-    /// events that change no view, is kept.
+    /// The session reduced to the selected messages of its view. The header and events that do not change the view
+    /// are kept.
     ///
     /// # Errors
-    /// [`Kind::No`] when no message is chosen; its hint lists the names that occur.
+    /// [`Kind::No`] when no message is selected; the hint lists the names that occur.
     pub fn narrowed(&self, session: &Session) -> Result<Session> {
         let mut view = View::replay(session);
         let candidates = self.candidates(session, &view.items);
@@ -211,20 +211,20 @@ impl Selection {
         Ok(narrowed)
     }
 
-    /// The error for items none of which is chosen.
+    /// The error for a selection without matches.
     pub fn nothing(session: &Session, items: &[Item]) -> Error {
         nothing(&Selection::default().candidates(session, items))
     }
 }
 
-/// Whether the event of a line changes what is in view.
+/// Whether the event on a line changes the view.
 fn changes_view(session: &Session, index: usize) -> bool {
     let record = session.record(index);
     let name = record.event().map(|event| event.name()).unwrap_or_default();
     ["restore", "truncate", "compact", "summary", "attempt"].contains(&name.as_ref())
 }
 
-/// The session as if nothing had been truncated, compacted or summarized. Changes that follow its source remain.
+/// The session without its truncations, compactions and summaries. Changes to match its source remain.
 pub fn original(session: &Session) -> Session {
     let live: HashSet<usize> = session.live_events().into_iter().collect();
     let is_update = |index: usize| {
@@ -280,8 +280,7 @@ fn nothing(candidates: &[Option<Candidate>]) -> Error {
     }
 }
 
-/// For each caller and each result the caller that it belongs to: the nearest earlier one of its id, or without an
-/// id the last one.
+/// For each call and result, the calling message: the nearest earlier one with its id, or without an id the last one.
 fn callers(candidates: &[Option<Candidate>]) -> Vec<Option<usize>> {
     let mut by_id: HashMap<&str, usize> = HashMap::new();
     let mut last = None;
@@ -376,7 +375,7 @@ mod tests {
         assert_eq!(chosen(&["tool"], &[]), [2, 3, 4]);
         assert_eq!(chosen(&["assistant"], &[]), [2, 3, 4, 5]);
         assert_eq!(chosen(&["user", "system"], &[]), [0, 1, 6]);
-        // One result of two brings the call, and with it the other result.
+        // One of two results selects the call, which selects the other result.
         assert_eq!(chosen(&[], &[Category::Context]), [2, 3, 4, 6]);
         assert_eq!(chosen(&["user"], &[Category::Context]), [6]);
         assert_eq!(chosen(&["nobody"], &[]), [0usize; 0]);

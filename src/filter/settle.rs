@@ -1,5 +1,4 @@
-//! A session as a value: its events carried out, so that what is left needs none of them. Every line that is
-//! left is the bytes it was.
+//! Applies the events of a session, so that the remaining lines need none of them. Remaining lines keep their bytes.
 
 use crate::error::{Error, Result};
 use crate::model::health::Health;
@@ -9,13 +8,13 @@ use crate::model::view::{Item, View};
 use std::collections::HashSet;
 use std::io::Write;
 
-/// Writes the session with its cuts, compactions and restores carried out.
+/// Writes the session with its cuts, compactions and restores applied.
 pub fn settle(session: &Session, view: &View, out: &mut dyn Write) -> Result<()> {
     let mut lines = Lines { out, open: false };
     let live: HashSet<usize> = session.live_events().into_iter().collect();
     let idle: HashSet<usize> = view.idle.iter().copied().collect();
     let health = Health::of(session);
-    // What no view needs goes; an event that could do nothing is kept.
+    // Drop lines that no view needs, but keep events without effect.
     let stays = |index: usize| match session.class(index) {
         Class::Message(_) => false,
         Class::Header | Class::Unreadable | Class::Blank => true,
@@ -26,7 +25,7 @@ pub fn settle(session: &Session, view: &View, out: &mut dyn Write) -> Result<()>
                 "restore" => false,
                 "truncate" | "compact" => idle.contains(&index),
                 "summary" => false,
-                // A summary that came later may stand ahead of it now, and it would count again.
+                // An older attempt could move after a later summary and count again.
                 "attempt" => health.line == Some(index),
                 _ => live.contains(&index),
             }
@@ -44,10 +43,10 @@ pub fn settle(session: &Session, view: &View, out: &mut dyn Write) -> Result<()>
     Ok(())
 }
 
-/// The lines of a session of which the view's items stay, and what else is to stay.
+/// The lines of a session: the items of the view, and other lines that are kept.
 pub(super) fn pieces(session: &Session, view: &View, stays: impl Fn(usize) -> bool) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    // The header stands first, whatever the view begins with.
+    // The header always comes first.
     let mut next = (0..session.len())
         .find(|index| session.class(*index) == Class::Header)
         .map_or(0, |at| at + 1);
@@ -72,7 +71,7 @@ pub(super) fn pieces(session: &Session, view: &View, stays: impl Fn(usize) -> bo
     pieces
 }
 
-/// A summary's line when what it covered is gone from the stream; none when it covers nothing as it is.
+/// The summary without references to messages that are gone; none when it refers to none.
 pub fn summary_line(session: &Session, index: usize) -> Option<Vec<u8>> {
     let record = session.record(index);
     let event = record.event()?;
@@ -81,7 +80,7 @@ pub fn summary_line(session: &Session, index: usize) -> Option<Vec<u8>> {
         let changes = [("covers", None), ("nth", None), ("here", Some(&b"true"[..]))];
         return json::with_members(event.raw, &changes).ok();
     }
-    // A compaction's summary is one of its members, and becomes an event of its own.
+    // A compaction stores its summary in a member; it becomes an event of its own.
     let mut line = ObjectBuilder::default();
     line.text("type", "summary");
     for name in ["id", "at"] {
@@ -100,8 +99,8 @@ pub fn summary_line(session: &Session, index: usize) -> Option<Vec<u8>> {
     Some(line.finish())
 }
 
-/// An output in which what is written after a [`separate`](Joined::separate) begins a line of its own, so that an
-/// input without a last newline never runs into the next.
+/// An output that starts a new line after each [`separate`](Joined::separate), so that inputs without a final newline
+/// are not joined.
 pub struct Joined<'w> {
     out: &'w mut dyn Write,
     open: bool,
@@ -109,7 +108,7 @@ pub struct Joined<'w> {
 }
 
 impl<'w> Joined<'w> {
-    /// Over an output.
+    /// Wraps an output.
     pub fn new(out: &'w mut dyn Write) -> Self {
         Joined {
             out,
@@ -118,7 +117,7 @@ impl<'w> Joined<'w> {
         }
     }
 
-    /// What comes now is another input.
+    /// Marks the beginning of another input.
     pub fn separate(&mut self) {
         self.separate = true;
     }
@@ -141,19 +140,19 @@ impl Write for Joined<'_> {
     }
 }
 
-/// Writes lines so that one without an ending never runs into the next.
+/// Writes lines so that one without an ending is not joined with the next.
 pub struct Lines<'w> {
     out: &'w mut dyn Write,
     open: bool,
 }
 
 impl<'w> Lines<'w> {
-    /// Over an output.
+    /// Wraps an output.
     pub fn new(out: &'w mut dyn Write) -> Self {
         Lines { out, open: false }
     }
 
-    /// Writes a line as it came.
+    /// Writes a line unchanged.
     pub fn write(&mut self, full: &[u8]) -> Result<()> {
         if self.open {
             self.write_ending()?;

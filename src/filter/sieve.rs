@@ -1,4 +1,4 @@
-//! Sessions chosen for a data set, and the reasons why others are left out.
+//! Selects sessions for a data set, and reports why others are rejected.
 
 use super::diff::Entry;
 use super::rules::Subject;
@@ -11,24 +11,24 @@ use std::ops::Range;
 /// The conditions of a data set.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sieve {
-    /// Ends with an assistant message; every call has a result.
+    /// Require that the session ends with an assistant message and every call has a result.
     pub complete: bool,
-    /// Fewest exchanges.
+    /// Minimum number of exchanges.
     pub min_exchanges: Option<usize>,
-    /// Most tokens.
+    /// Maximum number of tokens.
     pub max_tokens: Option<u64>,
-    /// Tools, each of which is called.
+    /// Tools that must all be called.
     pub tools: Vec<String>,
-    /// No result of a tool is an error.
+    /// Require that no tool result is an error.
     pub no_tool_errors: bool,
-    /// Part of the sessions, by the hash of the id: from 0 to 1.
+    /// A range from 0 to 1 of the hash of the id, for a partition of the sessions.
     pub split: Option<Range<f64>>,
-    /// There is an assistant message, after the last message of the user.
+    /// Require an assistant message after the last user message.
     pub answered: bool,
 }
 
 impl Sieve {
-    /// The first reason to leave a session out; `tokens` counts them when they matter.
+    /// The first reason to reject a session; calls `tokens` only if needed.
     pub fn reason<E>(
         &self,
         session: &Session,
@@ -78,7 +78,7 @@ impl Sieve {
     }
 }
 
-/// A number from 0 to 1 that a session keeps when others are added: of its id, else of its messages.
+/// A stable number from 0 to 1, from the session's id or else its messages.
 fn share(session: &Session, view: &View) -> f64 {
     let id = session.header_text("id").filter(|id| !id.is_empty());
     let hash = match id {
@@ -89,12 +89,12 @@ fn share(session: &Session, view: &View) -> f64 {
     digits as f64 / (1u64 << 52) as f64
 }
 
-/// What makes two sessions equal: roles, contents and calls, without ids and layout.
+/// Keys that are equal for equal sessions: roles, contents and calls, without ids and layout.
 pub fn keys(session: &Session, view: &View) -> Vec<u64> {
     Entry::all(session, view).iter().map(Entry::key).collect()
 }
 
-/// The same as one SHA-256.
+/// The same keys as one SHA-256.
 pub fn fingerprint(session: &Session, view: &View) -> String {
     let hashes = Entry::all(session, view)
         .iter()
@@ -106,11 +106,11 @@ pub fn fingerprint(session: &Session, view: &View) -> String {
 /// The tool calls of a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// All.
+    /// Number of calls.
     pub all: u64,
-    /// Those whose result is an error.
+    /// Calls whose result is an error.
     pub failed: u64,
-    /// Those without a result.
+    /// Calls without a result.
     pub open: u64,
 }
 
@@ -125,12 +125,12 @@ pub fn calls(session: &Session, view: &View) -> Calls {
     }
 }
 
-/// Whether each session is kept where none may be the beginning of another; of equal ones the first is.
+/// Whether each session is kept if none may be a prefix of another; of equal ones the first is kept.
 pub fn longest(keys: &[Vec<u64>]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order.sort_by(|one, other| keys[*one].cmp(&keys[*other]).then(other.cmp(one)));
     let mut kept = vec![true; keys.len()];
-    // What a session is the beginning of follows it at once.
+    // In sorted order, a session directly follows its prefix.
     for pair in order.windows(2) {
         kept[pair[0]] = !keys[pair[1]].starts_with(&keys[pair[0]]);
     }

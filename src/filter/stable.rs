@@ -1,4 +1,5 @@
-//! A session for comparison: ids, times and paths, which differ in each run, become numbers in order of appearance.
+//! Normalizes a session for comparison: replaces ids, times and paths, which differ in each run, with numbers in
+//! order of appearance.
 
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
@@ -7,7 +8,7 @@ use regex::Regex;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-/// Members whose strings are text: an id is replaced in them as a word only.
+/// Members with text, in which an id is replaced only as a whole word.
 const TEXTS: [&str; 10] = [
     "content",
     "text",
@@ -21,19 +22,19 @@ const TEXTS: [&str; 10] = [
     "thinking",
 ];
 
-/// Members that end as ids do, but are names that each run shares.
+/// Members named like ids that are equal in each run.
 const SHARED: [&str; 4] = ["model_id", "modelId", "provider_id", "providerId"];
 
-/// The shortest id that is replaced within a text.
+/// Minimum length of an id that is replaced within a text.
 const LONG: usize = 8;
 
-/// Nested values below this depth are kept.
+/// Maximum depth; deeper values are kept.
 const DEPTH: usize = 64;
 
-/// The first of the times that replace others, in milliseconds since 1970: the year 2000.
+/// The first replacement time, in milliseconds since 1970: the year 2000.
 const FIRST: i64 = 946_684_800_000;
 
-/// Addresses are matched so that no path begins within them.
+/// Addresses are matched first, so that no path begins within them.
 static PIECES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let time = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?";
     let id = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|[0-9a-f]{32,}\b";
@@ -44,7 +45,7 @@ static PIECES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&pattern).ok()
 });
 
-/// The session with numbers for ids, times and paths. Equal ones have equal numbers; lines that are not JSON are kept.
+/// Replaces ids, times and paths with numbers, equal ones with equal numbers. Lines that are not JSON are kept.
 pub fn stable(session: &Session) -> Session {
     let mut numbers = Numbers::default();
     let lines = || (0..session.len()).map(|index| session.record(index).body);
@@ -69,7 +70,7 @@ fn is_id(name: &str) -> bool {
     is_named && !SHARED.contains(&name)
 }
 
-/// Collects the values of members that are ids.
+/// Collects the values of id members.
 fn collect(name: &str, raw: &[u8], known: &mut HashSet<String>, depth: usize) {
     match raw.first() {
         Some(b'"') if is_id(name) => {
@@ -89,7 +90,7 @@ fn collect(name: &str, raw: &[u8], known: &mut HashSet<String>, depth: usize) {
     }
 }
 
-/// Numbers in order of appearance.
+/// Assigns numbers in order of appearance.
 #[derive(Default)]
 struct Numbers {
     known: HashSet<String>,
@@ -162,7 +163,7 @@ impl Numbers {
             } else if found.name("id").is_some() {
                 out.push_str(&self.id(own));
             } else if found.name("path").is_some() && is_path(text, whole.start(), own) {
-                // A sentence may end after a path.
+                // The final period may belong to the sentence.
                 let path = own.trim_end_matches('.');
                 let nth = number(&mut self.paths, path.trim_end_matches('/'));
                 out.push_str(&format!("/path/{nth}{}", &own[path.len()..]));
@@ -186,7 +187,8 @@ impl Numbers {
     }
 }
 
-/// Whether a match is an absolute path: not the rest of a relative one, and in a longer text not a word such as `/help`.
+/// Whether a match is an absolute path: not the end of a relative path and, in a longer text, not a word such as
+/// `/help`.
 fn is_path(text: &str, start: usize, found: &str) -> bool {
     let before = text[..start].chars().next_back();
     let begins = before.is_none_or(|c| c.is_whitespace() || "\"'`([{<=,:;|".contains(c));

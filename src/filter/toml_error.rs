@@ -1,9 +1,9 @@
-//! Errors of TOML files, with line and column.
+//! Reports errors of TOML files with line and column.
 
 use crate::error::{Error, Kind, Result};
 use serde::de::DeserializeOwned;
 
-/// Reads a TOML file.
+/// Parses a TOML file.
 ///
 /// # Errors
 /// [`Kind::Config`] with line and column.
@@ -14,7 +14,7 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
     })
 }
 
-/// The error for a place in a file.
+/// The error for a byte offset in a file.
 pub(super) fn at(text: &str, offset: usize, what: &str) -> Error {
     let before = &text.as_bytes()[..offset.min(text.len())];
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -22,7 +22,7 @@ pub(super) fn at(text: &str, offset: usize, what: &str) -> Error {
     placed(line, column, what)
 }
 
-/// The error for a line and column, from 1.
+/// The error for a line and column, counted from 1.
 pub(super) fn placed(line: usize, column: usize, what: &str) -> Error {
     Error::new(Kind::Config, format!("line {line}, column {column}: {what}"))
 }

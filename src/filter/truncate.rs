@@ -1,4 +1,4 @@
-//! A logical cut: messages ahead of one leave the view; the log keeps them.
+//! Truncates the view: hides the messages before a cut; the log keeps them.
 
 use super::{Plan, Stamp};
 use crate::error::{Error, Kind, Result};
@@ -12,14 +12,13 @@ use crate::model::view::{Item, View};
 pub enum Cut {
     /// Keep this many of the newest exchanges.
     LastExchanges(usize),
-    /// Keep at least this many of the newest messages; the cut moves outward so that no exchange of calls and
-    /// results is parted.
+    /// Keep at least this many of the newest messages; the cut moves outward so that calls keep their results.
     LastMessages(usize),
-    /// Keep from this message on.
+    /// Keep this message and all later ones.
     Before(String),
 }
 
-/// Plans the cut: one `truncate` event, with an id made from `stamp`.
+/// Plans the cut: one `truncate` event with the id from `stamp`.
 pub fn plan(session: &Session, cut: &Cut, stamp: impl FnOnce(&str) -> Result<Stamp>) -> Result<Plan> {
     let view = View::replay(session);
     let going = |kept: usize| {
@@ -35,7 +34,7 @@ pub fn plan(session: &Session, cut: &Cut, stamp: impl FnOnce(&str) -> Result<Sta
         Cut::LastMessages(keep) => Cuts::of(session, &view).last_messages(*keep),
         Cut::Before(id) => before(session, &view, id)?,
     };
-    // What a compaction put in ahead of a message has no name of its own, and stays with that message.
+    // A message that a compaction inserted before another has no line of its own and is kept with that message.
     let bound = |mut kept: usize| {
         while kept < all && kept > 0 && matches!(view.items[kept - 1], Item::Inserted(_)) {
             kept -= 1;
@@ -63,7 +62,7 @@ pub fn plan(session: &Session, cut: &Cut, stamp: impl FnOnce(&str) -> Result<Sta
         Some(id) => event.text("before", id),
         None => event.raw("before", "null"),
     };
-    // An id from elsewhere may repeat; then it takes a number to say which.
+    // An imported id may repeat; then an occurrence number is needed.
     if let (Some(id), Some(target)) = (&id, target)
         && let Some(nth @ 1..) = session.all_of(id).iter().position(|index| *index == target)
     {
@@ -78,7 +77,7 @@ pub fn plan(session: &Session, cut: &Cut, stamp: impl FnOnce(&str) -> Result<Sta
     Ok(Plan::Lines(vec![event.finish()], told))
 }
 
-/// The item of this message, moved outward to where a cut may be.
+/// The item of this message, moved outward to a valid cut.
 fn before(session: &Session, view: &View, id: &str) -> Result<Option<usize>> {
     let message = session.all_of(id).first().copied();
     let is = |item: &Item| match item {
@@ -165,7 +164,7 @@ mod tests {
             }
             let mut out = Vec::new();
             settle(&after, &View::replay(&after), &mut out).unwrap();
-            // What is left is what was there, in order; damaged lines and rules are never missing.
+            // The result is the remaining lines in order; damaged lines and instructions are always present.
             let mut rest = (0..before.len()).map(|index| before.full(index));
             for line in out.split_inclusive(|byte| *byte == b'\n') {
                 prop_assert!(rest.any(|full| full == line));
@@ -173,7 +172,7 @@ mod tests {
             let stays = |full: &[u8]| full.starts_with(b"not") || full.starts_with(b"{\"role\":\"system\"");
             let count = |text: &[u8]| text.split_inclusive(|b| *b == b'\n').filter(|full| stays(full)).count();
             prop_assert_eq!(count(&out), (0..before.len()).filter(|index| stays(before.full(*index))).count());
-            // Cutting what was cut changes nothing.
+            // A repeated cut changes nothing.
             let mut again = Session::default();
             for line in out.split_inclusive(|byte| *byte == b'\n') {
                 again.push(&Record::parse(line, crate::error::Place { line: 1, offset: 9 }));

@@ -1,31 +1,31 @@
-//! What a system's trimming leaves of a view.
+//! The result of another system's trimming: which items of a view to keep, drop or rewrite.
 
 use super::super::compact::event::{Fate, Reshaping};
 use super::history::History;
 use std::collections::BTreeMap;
 
-/// Whose rules win where they disagree.
+/// Which rules apply where convo and the imitated system differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// Convo's: no call is parted from its result; what else differs stands with each system.
+    /// Convo's rules: a tool call keeps its results; each system's module lists the other differences.
     Convo,
-    /// The system's own, to compare with it: the result may be no history that a provider takes.
+    /// The system's own rules, for comparison. A provider may reject the result.
     Theirs,
 }
 
-/// What is to become of a view.
+/// Planned changes to a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// What becomes of the view.
+    /// The changes to each item of the view.
     pub reshaping: Reshaping,
-    /// Items that go because one summary is to stand for them, in order.
+    /// Dropped items that one summary replaces, in order.
     pub summarised: Vec<usize>,
-    /// Whether the system's limit is met. If not, this is the smallest result that convo's rules let it reach.
+    /// Whether the system's limit is met. If not, this is the smallest result that convo's rules allow.
     pub fits: bool,
 }
 
 impl Choice {
-    /// Everything stays.
+    /// Keeps every item.
     pub fn unchanged(history: &History<'_>) -> Choice {
         Choice {
             reshaping: Reshaping::of(history.view()),
@@ -34,7 +34,7 @@ impl Choice {
         }
     }
 
-    /// Only these messages stay; summaries stay too.
+    /// Keeps only the selected messages, and all summaries.
     pub fn keeping(history: &History<'_>, keeps: impl Fn(usize) -> bool) -> Choice {
         let mut choice = Choice::unchanged(history);
         for message in (0..history.len()).filter(|message| !keeps(*message)) {
@@ -43,7 +43,7 @@ impl Choice {
         choice
     }
 
-    /// Some messages become other lines, and all stay. A line that is as it was counts as untouched.
+    /// Replaces some messages with new lines and keeps all others. Identical lines count as unchanged.
     pub fn rewriting(history: &History<'_>, lines: BTreeMap<usize, Vec<u8>>) -> Choice {
         let mut choice = Choice::unchanged(history);
         for (message, line) in lines {
@@ -52,14 +52,14 @@ impl Choice {
         choice
     }
 
-    /// One message becomes another line.
+    /// Replaces a message with another line.
     pub fn rewrite(&mut self, history: &History<'_>, message: usize, line: Vec<u8>) {
         if line != history.body(message) {
             self.reshaping.fates[history.item(message)] = Fate::Becomes(line);
         }
     }
 
-    /// A summary is to stand for what goes.
+    /// Requests a summary of the dropped items.
     pub fn summarising(mut self) -> Choice {
         self.summarised = (0..self.reshaping.fates.len())
             .filter(|item| self.goes(*item))
@@ -67,24 +67,24 @@ impl Choice {
         self
     }
 
-    /// The limit is met, or is not.
+    /// Sets whether the limit is met.
     pub fn fitting(mut self, fits: bool) -> Choice {
         self.fits = fits;
         self
     }
 
-    /// Whether an item leaves.
+    /// Whether an item is dropped.
     pub fn goes(&self, item: usize) -> bool {
         self.reshaping.fates[item] == Fate::Goes
     }
 
-    /// Whether anything is to be done.
+    /// Whether the choice changes the view.
     pub fn changes(&self) -> bool {
         !self.reshaping.is_empty() || !self.summarised.is_empty()
     }
 
-    /// What the choice takes out that convo's own compaction never would: how many rules, and whether the newest
-    /// thing that the user said. Not an error: some systems do it when asked, and their results are kept.
+    /// Counts drops that convo's own compaction would refuse: instructions and the newest user message. Not an error,
+    /// because some systems drop them when asked.
     pub fn losses(&self, history: &History<'_>) -> Losses {
         let goes = |message: &usize| self.goes(history.item(*message));
         Losses {
@@ -100,8 +100,8 @@ impl Choice {
 /// See [`Choice::losses`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
-    /// System and developer messages that leave.
+    /// Dropped system and developer messages.
     pub rules: usize,
-    /// Whether the newest message of the user leaves.
+    /// Whether the newest user message is dropped.
     pub newest_user: bool,
 }

@@ -1,17 +1,17 @@
-//! goaitools: its compactors that exist (message limit, token limit, one after the other), and those that were
-//! only designed there (the last exchanges, a token budget, the span of a summary).
+//! Imitates goaitools: its existing compactors (message limit, token limit, applied in turn) and those that were only
+//! designed (last exchanges, token budget, summary range).
 //!
 //! Deliberate differences under [`Rules::Convo`]:
 //!
-//! - what the model has not seen yet never goes, nor the exchange that reaches into it;
-//! - where no user message is left to begin with, the newest exchange stays whole and the limit counts as not
-//!   met; goaitools keeps nothing;
-//! - a cut that would part a late result from its call moves inward to the next user message;
-//! - a summary counts as a message of the limit and is kept, unless only dropping it meets the limit; goaitools drops it
-//!   first.
+//! - messages that the model has not seen are never dropped, nor the exchange that contains the first of them;
+//! - when no user message remains to start with, the newest exchange is kept whole and the limit counts as not met;
+//!   goaitools keeps nothing;
+//! - a cut between a call and its late result moves inward to the next user message;
+//! - a summary counts toward the message limit and is kept unless the limit cannot be met otherwise;
+//!   goaitools drops it first.
 //!
-//! A limit of 0 is off, also when a trigger forces it. As goaitools has it, the message and the token limit keep a
-//! mere end of the history: system messages ahead of it go. The designed ones keep them in their places.
+//! A limit of 0 is off, even with `forced`. As in goaitools, the message and token limits keep only the end of the
+//! history and drop earlier system messages. The designed strategies keep system messages in place.
 
 use super::super::compact::digest;
 use super::super::compact::event::Fate;
@@ -19,25 +19,25 @@ use super::choice::{Choice, Rules};
 use super::history::{History, Measure, count, said};
 use crate::model::message::Role;
 
-/// A compactor that exists.
+/// An existing compactor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// `MessageLimit`: over this many messages, the last so many stay. 0 and less: off.
+    /// `MessageLimit`: keeps the last N messages; 0 or less is off.
     Messages(i64),
-    /// `TokenLimit`: over `max` tokens of the last prompt, the oldest third goes, unless the prompt is within
-    /// `target`. `max` of 0 and less: off; `target` of 0 and less: three quarters of `max`.
+    /// `TokenLimit`: when the last prompt had more than `max` tokens, drops the oldest third, unless the prompt is
+    /// within `target`. `max` of 0 or less is off; `target` of 0 or less means three quarters of `max`.
     Tokens {
         /// `max_tokens`.
         max: i64,
         /// `target_tokens`.
         target: i64,
-        /// What the last call reported; none: nothing is done.
+        /// Prompt tokens reported by the last call; none disables the limit.
         prompt: Option<i64>,
     },
 }
 
-/// What one compactor after the other keeps: the first that does anything decides. `processed` messages at the
-/// front have been seen by the model. With `forced`, a trigger of its own has said that it is time.
+/// Applies compactors in turn; the first that drops anything decides. The model has seen the first `processed`
+/// messages. `forced` means that an external trigger fired.
 pub fn limit(
     history: &History<'_>,
     limits: &[Limit],
@@ -45,7 +45,7 @@ pub fn limit(
     forced: bool,
     rules: Rules,
 ) -> Choice {
-    // goaitools keeps a summary as its oldest messages.
+    // goaitools stores a summary as its oldest messages.
     let summaries: Vec<usize> = history.summaries().map(|(at, _)| at).collect();
     let total = history.len() + summaries.len();
     let cuts = limits.iter().filter_map(|limit| cut(total, *limit, forced));
@@ -73,7 +73,7 @@ pub fn limit(
         return without(Choice::keeping(history, |message| message >= start), gone);
     }
     let seen = seen_before(history, processed);
-    // Before the first exchange there are rules only; they are kept with it.
+    // Only instructions precede the first exchange; they are kept with it.
     let oldest = seen.min(newest);
     let whole = match history.exchanges().first() == Some(&oldest) {
         true => 0,
@@ -97,7 +97,7 @@ pub fn limit(
     if choice.fits || summaries.is_empty() {
         return choice;
     }
-    // A summary is dropped only where that meets the limit.
+    // Drop a summary only if that meets the limit.
     let bare = keep(history.len().saturating_sub(most), Some(most));
     match bare.fits {
         true => without(bare, summaries.len()),
@@ -105,15 +105,15 @@ pub fn limit(
     }
 }
 
-/// Where a compactor cuts before it looks for a user message.
+/// Where a compactor cuts before it moves to a user message.
 struct LimitCut {
-    /// How many of the oldest messages it drops, summaries included.
+    /// How many of the oldest messages to drop, summaries included.
     first: usize,
-    /// How many messages it allows.
+    /// The message limit, if any.
     most: Option<usize>,
 }
 
-/// The cut of one compactor in so many messages, summaries included; none when it does nothing.
+/// Computes a compactor's cut for `length` messages, summaries included; none when the limit does not apply.
 fn cut(length: usize, limit: Limit, forced: bool) -> Option<LimitCut> {
     match limit {
         Limit::Messages(most) => {
@@ -139,31 +139,31 @@ fn cut(length: usize, limit: Limit, forced: bool) -> Option<LimitCut> {
     }
 }
 
-/// The exchange with which what the model has not seen begins; the end when it has seen everything.
+/// The start of the exchange that contains the first message the model has not seen; the end when it has seen all.
 fn seen_before(history: &History<'_>, processed: usize) -> usize {
     if processed >= history.len() {
         return history.len();
     }
     let starts = history.exchanges();
     let exchange = starts.partition_point(|start| *start <= processed);
-    // Ahead of the first exchange there are rules only.
+    // Only instructions precede the first exchange.
     exchange.checked_sub(1).map_or(0, |at| starts[at])
 }
 
-/// How a designed strategy says what goes.
+/// A designed strategy for dropping exchanges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Design {
-    /// `KeepLastN`: this many exchanges stay.
+    /// `KeepLastN`: keeps this many exchanges.
     KeepLast(usize),
-    /// `TokenBudget`: while it is over this, the oldest exchange goes.
+    /// `TokenBudget`: drops the oldest exchange while the view exceeds this many tokens.
     Budget(u64),
-    /// `LLMSummarization`: a summary is to stand for the oldest exchanges, up to half of the messages and at least
-    /// one exchange, never the so many newest.
+    /// `LLMSummarization`: summarizes the oldest exchanges, up to half of the messages and at least one exchange, but
+    /// never the newest N.
     Summary(usize),
 }
 
-/// What a designed strategy keeps. System messages stay in their places, so does the newest exchange. With
-/// `digests`, one line for each exchange with tool calls that goes stands at the front.
+/// Applies a designed strategy. System messages and the newest exchange are kept in place. `digests` inserts at the
+/// front one line for each dropped exchange with tool calls.
 pub fn design(
     history: &History<'_>,
     design: Design,
@@ -224,8 +224,8 @@ pub fn design(
     choice
 }
 
-/// `processed_length` afterwards: the messages that stay of those that were seen, and what was put in (a summary
-/// that is still to be made included).
+/// `processed_length` afterwards: kept messages that the model has seen, plus inserted ones, including a summary that
+/// is still to be written.
 pub fn processed_after(history: &History<'_>, choice: &Choice, processed: usize) -> usize {
     let seen = (0..processed.min(history.len())).filter(|message| !choice.goes(history.item(*message)));
     seen.count() + choice.reshaping.inserts.len() + usize::from(!choice.summarised.is_empty())

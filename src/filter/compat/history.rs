@@ -1,5 +1,5 @@
-//! A view as other systems see it: the messages in a row. Summaries are no messages of theirs; they stay where
-//! they are and only take room.
+//! A view as a flat list of messages, as other systems see it. Summaries are not in the list; they keep their places
+//! and only count toward the size.
 
 use crate::error::Place;
 use crate::model::exchange::Cuts;
@@ -11,10 +11,10 @@ use crate::model::view::View;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// How much a message takes.
+/// Measures the size of a message, e.g. in tokens.
 pub type Measure<'c> = &'c dyn Fn(&Message<'_>) -> u64;
 
-/// The messages of a view, and where they may be cut.
+/// The messages of a view and the places where they can be cut.
 #[derive(Debug)]
 pub struct History<'v> {
     session: &'v Session,
@@ -23,12 +23,12 @@ pub struct History<'v> {
     items: Vec<usize>,
     traits: Vec<Traits>,
     cuts: Cuts,
-    /// The line with which begins what the model has not seen, where that is known.
+    /// The line of the first message that the model has not seen, if known.
     unseen: Option<usize>,
 }
 
 impl<'v> History<'v> {
-    /// Looks at a view.
+    /// Lists the messages of a view.
     pub fn of(session: &'v Session, view: &'v View) -> Self {
         let (items, traits) = view
             .items
@@ -46,7 +46,7 @@ impl<'v> History<'v> {
         }
     }
 
-    /// The same history, of which the model has not seen what begins with this line; none: as [`History::seen`] has it.
+    /// Sets the line of the first message that the model has not seen; with none, [`History::seen`] estimates it.
     pub fn unseen_from(self, unseen: Option<usize>) -> Self {
         History { unseen, ..self }
     }
@@ -77,7 +77,7 @@ impl<'v> History<'v> {
         self.items[message]
     }
 
-    /// Who speaks.
+    /// The role of a message.
     pub fn role(&self, message: usize) -> Role {
         self.traits[message].role
     }
@@ -87,12 +87,12 @@ impl<'v> History<'v> {
         self.traits[message].calls
     }
 
-    /// Whether the message is a rule, which by convo's rules never leaves by itself.
+    /// Whether the message is an instruction, which convo never drops on its own.
     pub fn is_rule(&self, message: usize) -> bool {
         self.traits[message].is_system()
     }
 
-    /// Whether the message has the role of instructions, whatever it is worth.
+    /// Whether the message has a system or developer role, whatever its category.
     pub fn is_system(&self, message: usize) -> bool {
         matches!(self.role(message), Role::System | Role::Developer)
     }
@@ -102,32 +102,32 @@ impl<'v> History<'v> {
         self.view.items[self.items[message]].body(self.session)
     }
 
-    /// A message; none when an edit left no message of it.
+    /// A message; none if an edit left an item that is not a message.
     pub fn message(&self, message: usize) -> Option<Message<'_>> {
         self.view.items[self.items[message]].message(self.session)
     }
 
-    /// How much each message takes.
+    /// The size of each message.
     pub fn counts(&self, measure: Measure<'_>) -> Vec<u64> {
         (0..self.len())
             .map(|index| self.message(index).as_ref().map_or(0, measure))
             .collect()
     }
 
-    /// How much the summaries take, each as the message of a user.
+    /// The total size of the summaries, each counted as a user message.
     pub fn fixed(&self, measure: Measure<'_>) -> u64 {
         let texts = self.summaries().map(|(_, text)| text);
         texts.map(|text| count(&said("user", &text), measure)).sum()
     }
 
-    /// The newest thing that the user said; what merely happened is no turn.
+    /// The newest user message; context messages do not count.
     pub fn newest_user(&self) -> Option<usize> {
         self.traits
             .iter()
             .rposition(|traits| traits.role == Role::User && traits.category != Category::Context)
     }
 
-    /// How many messages the model has seen: all up to the newest that it said itself, where nothing else is known.
+    /// How many messages the model has seen; if not known, all up to its newest message.
     pub fn seen(&self) -> usize {
         if let Some(unseen) = self.unseen {
             let line = |item: &usize| self.view.items[*item].line();
@@ -144,12 +144,12 @@ impl<'v> History<'v> {
         said.map_or(0, |newest| newest + 1)
     }
 
-    /// Whether a cut ahead of this message parts no call from its result, and no open loop.
+    /// Whether a cut before this message separates no call from its result and interrupts no open tool loop.
     pub fn is_whole(&self, cut: usize) -> bool {
         self.items.get(cut).is_none_or(|item| self.cuts.is_whole(*item))
     }
 
-    /// The first place at or behind this one where nothing is parted.
+    /// The first valid cut at or after this one.
     pub fn inward(&self, mut cut: usize) -> usize {
         while !self.is_whole(cut) {
             cut += 1;
@@ -157,23 +157,23 @@ impl<'v> History<'v> {
         cut
     }
 
-    /// The last place at or ahead of this one where nothing is parted.
+    /// The last valid cut at or before this one.
     pub fn outward(&self, mut cut: usize) -> usize {
         while !self.is_whole(cut) {
-            cut -= 1; // the first message parts nothing
+            cut -= 1; // a cut before the first message is always valid
         }
         cut
     }
 
-    /// The messages with which exchanges begin, oldest first.
+    /// The first message of each exchange, oldest first.
     pub fn exchanges(&self) -> Vec<usize> {
         let starts = self.cuts.exchange_starts();
         let message = |item: usize| self.items.partition_point(|known| *known < item);
         starts.into_iter().map(message).collect()
     }
 
-    /// For each message whether it belongs to a call that waits for its result: one without a result in the newest
-    /// exchange. Such a call is not to be touched.
+    /// Marks each message of a pending call: a call of the newest exchange without a result. Pending calls must not
+    /// change.
     pub fn pending(&self) -> Vec<bool> {
         let newest = self.exchanges().last().copied().unwrap_or(self.len());
         let mut answered = HashSet::new();
@@ -190,7 +190,7 @@ impl<'v> History<'v> {
                 .message(*at)
                 .map(|message| message.tool_calls())
                 .unwrap_or_default();
-            // Where ids are missing, results belong to calls by their places.
+            // Without ids, results belong to calls by position.
             let missing = results
                 .get(&self.atom(*at))
                 .is_none_or(|results| *results < calls.len());
@@ -209,19 +209,19 @@ impl<'v> History<'v> {
         (0..self.len()).map(is).collect()
     }
 
-    /// Number of the atom that a message belongs to; none for system messages.
+    /// The number of the message group that a message belongs to; none for system messages.
     pub fn atom(&self, message: usize) -> Option<usize> {
         self.cuts.atom(self.items[message])
     }
 }
 
-/// How much a line takes that is being made; nothing when it is no message.
+/// The size of a new line; 0 when it is not a message.
 pub fn count(body: &[u8], measure: Measure<'_>) -> u64 {
     let place = Place { line: 0, offset: 1 };
     Record::parse(body, place).message().map_or(0, measure)
 }
 
-/// A message of this role with this text.
+/// Encodes a message with this role and text.
 pub fn said(role: &str, text: &str) -> Vec<u8> {
     let mut message = ObjectBuilder::default();
     message.text("role", role).text("content", text);

@@ -1,5 +1,4 @@
-//! Penguin's limit of images: whole messages, oldest first, get all their images replaced until few enough are
-//! left.
+//! Imitates Penguin's image limit: replaces all images of a message, oldest message first, until few enough are left.
 
 use super::choice::Rules;
 use super::history::History;
@@ -8,10 +7,10 @@ use crate::model::key;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 
-/// What stands for an image.
+/// The text that replaces an image.
 const PLACEHOLDER: &str = "[Image removed to save tokens]";
 
-/// The messages whose images are replaced, and their new lines.
+/// The messages whose images are replaced, with their new lines.
 pub(super) fn replaced(
     history: &History<'_>,
     oldest: &[usize],
@@ -76,7 +75,7 @@ fn placeholder(part: &[u8], rules: Rules) -> Vec<u8> {
         let url = json::text(reference).or_else(|| json::member(reference, "url").and_then(json::text));
         let inline = url.filter(|url| rules == Rules::Convo && url.starts_with("data:"));
         let reference = match inline {
-            // The bytes stay in the log; to keep them here would save nothing.
+            // The log keeps the image; storing its bytes here would save nothing.
             Some(url) => {
                 Cow::Owned(format!("\"sha256:{}\"", key::hex(&Sha256::digest(url.as_bytes()))).into_bytes())
             }
@@ -89,7 +88,7 @@ fn placeholder(part: &[u8], rules: Rules) -> Vec<u8> {
     text.finish()
 }
 
-/// The object with the member at this path set to true; objects on the way are made.
+/// Returns the object with the member at this path set to true, creating missing objects.
 fn with_nested(object: Option<&[u8]>, path: &[&str]) -> Option<Vec<u8>> {
     let [name, rest @ ..] = path else {
         return Some(b"true".to_vec());

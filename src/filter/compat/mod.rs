@@ -1,9 +1,9 @@
-//! What other systems' trimming would keep of a view: their choice of cut, and where convo's rules win over it.
+//! Imitates the trimming of other systems: computes their cut and applies convo's rules where they conflict.
 //!
-//! Each system is a file of pure functions over a [`History`]; its head says what differs on purpose. What they
-//! choose is a [`Choice`]: a reshaping of the view, the items that a summary is still to be made for, and whether
-//! the system's limit is met. [`Way`] is the table of all of them, here with the options of `convo compact` that
-//! each takes beside `--compat SYSTEM`:
+//! Each system is a module of pure functions over a [`History`]; its header lists the deliberate differences. The
+//! result is a [`Choice`]: a reshaping of the view, the items to summarize, and whether the system's limit is met.
+//! [`Way`] lists all strategies, here with the options of `convo compact` that each accepts in addition to
+//! `--compat SYSTEM`:
 //!
 //! | system | way | options and keys |
 //! |---|---|---|
@@ -20,7 +20,7 @@
 //! | goaitools | [`Way::Limits`] | `message-limit=N`, `token-limit=MAX[:TARGET]` with `prompt-tokens=P`, in the order given; `--when`: forced |
 //! | goaitools | [`Way::Design`] | `--keep-last N`, or `--budget N`, or `--with PROGRAM` with `--keep-last N`; `--digest-tools` |
 //!
-//! The key `exact` takes [`Rules::Theirs`]: the system's own result, even where no provider would take it.
+//! The key `exact` selects [`Rules::Theirs`]: the system's own result, even if no provider would accept it.
 
 mod choice;
 pub mod goaitools;

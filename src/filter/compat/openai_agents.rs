@@ -1,13 +1,13 @@
-//! openai-agents: `get_items(limit)` of a session, the candidates of its compaction, and `ToolOutputTrimmer`.
+//! Imitates openai-agents: `get_items(limit)` of a session, its compaction candidates, and `ToolOutputTrimmer`.
 //!
-//! Its sessions hold items, not messages: each reasoning part, text and call of an assistant's message is one.
-//! Instructions are no items there, so system messages stay and do not count.
+//! Its sessions contain items, not messages: each reasoning part, text and call of an assistant message is an item.
+//! Instructions are not items, so system messages are kept and not counted.
 //!
 //! Deliberate differences under [`Rules::Convo`]:
 //!
-//! - a cut that would part a call from its output moves inward, since the limit forbids more items;
-//! - a message is cut only between its reasoning and the rest, and only when the user has spoken since;
-//! - a call that waits for its output is no candidate.
+//! - a cut between a call and its output moves inward because the limit forbids more items;
+//! - a message is cut only between its reasoning and the rest, and only if a user message follows;
+//! - a call without an output is not a candidate.
 
 use super::super::compact::mark;
 use super::choice::{Choice, Rules};
@@ -17,10 +17,10 @@ use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Role};
 use std::collections::{BTreeMap, HashMap};
 
-/// Candidates from which on a compaction is due.
+/// The number of candidates from which a compaction is due.
 pub const DUE: usize = 10;
 
-/// The items that a message is made of.
+/// The items of one message.
 struct Items<'m> {
     reasoning: Vec<&'m [u8]>,
     text: usize,
@@ -39,7 +39,7 @@ impl<'m> Items<'m> {
         }
     }
 
-    /// At least one: even an empty message is something.
+    /// At least 1: an empty message counts as an item.
     fn count(&self) -> usize {
         (self.reasoning.len() + self.text + self.calls.len()).max(1)
     }
@@ -52,7 +52,7 @@ fn items(history: &History<'_>, message: usize) -> usize {
     items.unwrap_or(1)
 }
 
-/// What `get_items(limit)` gives: the newest items, all without a limit.
+/// Keeps the newest items, as `get_items(limit)` does; all items without a limit.
 ///
 /// # Errors
 ///
@@ -90,7 +90,7 @@ pub fn last_items(history: &History<'_>, limit: Option<i64>, rules: Rules) -> Re
     Ok(choice)
 }
 
-/// The message with this many of its items, the last ones; none when that parts more than `only_reasoning`.
+/// Returns the message with only its last `kept` items; none if that drops more than reasoning with `only_reasoning`.
 fn end_of(history: &History<'_>, message: usize, kept: usize, only_reasoning: bool) -> Option<Vec<u8>> {
     let read = history.message(message)?;
     let items = Items::of(&read);
@@ -118,8 +118,8 @@ fn end_of(history: &History<'_>, message: usize, kept: usize, only_reasoning: bo
     json::with_members(history.body(message), &changes).ok()
 }
 
-/// What a compaction takes: everything but the user's messages, instructions and summaries. The choice is that a
-/// summary stands for them; the second value is the number of items, a compaction being due from [`DUE`] on.
+/// Selects the messages to compact: all except user messages, instructions and summaries. Returns a choice that
+/// replaces them with a summary, and the number of items; a compaction is due from [`DUE`] items.
 pub fn candidates(history: &History<'_>, rules: Rules) -> (Choice, usize) {
     let pending = history.pending();
     let stays = |message: usize| {
@@ -135,18 +135,18 @@ pub fn candidates(history: &History<'_>, rules: Rules) -> (Choice, usize) {
 /// The options of `ToolOutputTrimmer`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrimOutputs {
-    /// `recent_turns`: outputs since the message of the user that is so far from the end stay; at least 1.
+    /// `recent_turns`: outputs after the Nth user message from the end are kept; at least 1.
     pub recent_turns: usize,
-    /// `max_output_chars`: longer outputs are cut; at least 1.
+    /// `max_output_chars`: longer outputs are shortened; at least 1.
     pub most: usize,
-    /// `preview_chars`: so much of the beginning stays.
+    /// `preview_chars`: length of the beginning that is kept.
     pub preview: usize,
-    /// `trimmable_tools`: only their outputs are cut; none: those of all tools.
+    /// `trimmable_tools`: tools whose outputs are shortened; none means all tools.
     pub tools: Option<Vec<String>>,
 }
 
 impl Default for TrimOutputs {
-    /// openai-agents'.
+    /// The defaults of openai-agents.
     fn default() -> Self {
         TrimOutputs {
             recent_turns: 2,
@@ -157,12 +157,12 @@ impl Default for TrimOutputs {
     }
 }
 
-/// What `ToolOutputTrimmer` makes of the outputs. One that would not get shorter stays. All lengths are in code
-/// points, as there, but for those that the mark names.
+/// Shortens tool outputs as `ToolOutputTrimmer` does; an output that would not get shorter is kept. Lengths are in
+/// code points, as there, except those that the placeholder names.
 ///
 /// # Errors
 ///
-/// No recent turn and no length are wrong usage.
+/// Zero recent turns or a zero length is wrong usage.
 pub fn trim_outputs(history: &History<'_>, options: &TrimOutputs) -> Result<Choice> {
     if options.recent_turns == 0 || options.most == 0 {
         let said = "expected at least one recent exchange and outputs of at least one character";
@@ -204,10 +204,10 @@ pub fn trim_outputs(history: &History<'_>, options: &TrimOutputs) -> Result<Choi
     Ok(Choice::rewriting(history, lines))
 }
 
-/// A mark and the beginning of the text; none when the text is short enough or would not get shorter.
+/// Returns a placeholder and the beginning of the text; none when the text is short enough or would not get shorter.
 fn preview(text: &str, most: usize, preview: usize) -> Option<String> {
     let length = text.chars().count();
-    // One that was cut is longer than it may be by the mark, and would lose more each time.
+    // A shortened output exceeds the limit by its placeholder; do not shorten it again.
     if length <= most || text.lines().next().is_some_and(mark::is_mark) {
         return None;
     }

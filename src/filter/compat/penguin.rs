@@ -1,12 +1,12 @@
-//! Penguin: trimming by category. Each category has a largest share of the window; the lowest ones lose their
-//! oldest messages first.
+//! Imitates Penguin: trims by category. Each category has a maximum share of the window; the lowest categories drop
+//! their oldest messages first.
 //!
-//! Deliberate differences under [`Rules::Convo`]; what [`Rules::Theirs`] gives is exactly Penguin's:
+//! Deliberate differences under [`Rules::Convo`]; [`Rules::Theirs`] gives exactly Penguin's result:
 //!
-//! - an atom of which something goes, goes whole;
-//! - the newest message of the user stays, and so does a call that waits for its result;
-//! - when the window is not met, that is told;
-//! - an image that was inside the line is named by its hash.
+//! - a message group is dropped whole;
+//! - the newest user message and pending calls are kept;
+//! - an exceeded window is reported;
+//! - the placeholder of an inline image includes its hash.
 
 use super::super::compact::event::Fate;
 use super::choice::{Choice, Rules};
@@ -17,27 +17,27 @@ use crate::model::json;
 use crate::model::message::{Category, Message};
 use std::collections::HashSet;
 
-/// Penguin's categories, lowest priority last but for the first, which is never trimmed.
+/// Penguin's categories in order of priority; the first is never trimmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Shelf {
-    /// Rules.
+    /// Instructions.
     System,
-    /// Background.
+    /// Background information.
     Context,
-    /// What was said.
+    /// User and assistant messages.
     Dialog,
-    /// What tools gave.
+    /// Tool results.
     SystemOutput,
     /// Errors.
     Error,
-    /// What only the program sees.
+    /// Messages visible only to the program.
     Internal,
     /// Anything else.
     Unknown,
 }
 
 impl Shelf {
-    /// All of them, with their largest share of the window.
+    /// All categories with their maximum share of the window.
     pub const ALL: [(Shelf, f64); 7] = [
         (Shelf::System, 0.10),
         (Shelf::Context, 0.30),
@@ -69,19 +69,19 @@ impl Shelf {
     }
 }
 
-/// How much each category may take.
+/// Token limits per category.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shares {
     /// The window.
     pub window: u64,
-    /// The most of each category, in the order of [`Shelf::ALL`].
+    /// The limit of each category, in the order of [`Shelf::ALL`].
     pub most: [u64; 7],
 }
 
 impl Shares {
-    /// The shares of a window; Penguin's own window is [`Shares::window_of`] a model's.
+    /// Computes the shares of a window; Penguin's own window is [`Shares::window_of`] a model's.
     pub fn of(window: u64) -> Shares {
-        // As there: a product of binary floating point numbers, without its fraction.
+        // As in Penguin: the truncated product of floating point numbers.
         #[allow(
             clippy::cast_precision_loss,
             clippy::cast_possible_truncation,
@@ -105,7 +105,7 @@ impl Shares {
         total > self.window || (1..7).any(|shelf| used[shelf] > self.most[shelf])
     }
 
-    /// What context takes over its share, dialog lends, up to half of what it has left.
+    /// Lends unused dialog tokens, at most half of them, to context that exceeds its share.
     fn lend(&mut self, used: &[u64; 7]) {
         let (context, dialog) = (Shelf::Context as usize, Shelf::Dialog as usize);
         let over = used[context].saturating_sub(self.most[context]);
@@ -116,14 +116,14 @@ impl Shares {
     }
 }
 
-/// What is trimmed, and when.
+/// The options of Penguin's trimming.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trim {
     /// The shares.
     pub shares: Shares,
-    /// How many images may stay.
+    /// Maximum number of images.
     pub images: usize,
-    /// Trim although nothing may be over, and without lending: Penguin's `trim`, not its `process`.
+    /// Trim even if no limit is exceeded, and without lending: Penguin's `trim`, not its `process`.
     pub always: bool,
 }
 
@@ -138,7 +138,7 @@ impl Trim {
     }
 }
 
-/// What Penguin keeps, and the shares after context borrowed.
+/// Trims a history as Penguin does. Returns the choice and the shares after lending.
 pub fn trim(history: &History<'_>, options: &Trim, rules: Rules, measure: Measure<'_>) -> (Choice, Shares) {
     let mut shares = options.shares;
     let mut choice = Choice::unchanged(history);
@@ -186,8 +186,8 @@ fn sums(shelves: &[Shelf], counts: &[u64], fixed: u64) -> ([u64; 7], u64) {
     (used, used.iter().sum::<u64>() + fixed)
 }
 
-/// The messages by their times as text, which by Penguin's own rules is the text in its document; one without takes that
-/// of the message before it.
+/// Sorts messages by timestamp text; under Penguin's own rules, the text in its document. A message without a
+/// timestamp uses that of the message before it.
 fn by_time(history: &History<'_>, rules: Rules) -> Vec<usize> {
     let text = |message: &Message<'_>| match rules {
         Rules::Theirs => time_text(message),
@@ -205,8 +205,8 @@ fn by_time(history: &History<'_>, rules: Rules) -> Vec<usize> {
     timed.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Which messages go: of each category that is over, lowest first, the oldest until its overshoot is gone; while
-/// the window is not met, until that is.
+/// Selects messages to drop: in each category over its share, lowest first, the oldest until its excess is gone; then
+/// more until the window is met.
 fn gone(
     shares: &Shares,
     shelves: &[Shelf],
@@ -236,11 +236,11 @@ fn gone(
     gone
 }
 
-/// A message that shares its id with one that stays, stays.
+/// Keeps messages that share an id with a kept message.
 fn stay_with_their_ids(history: &History<'_>, gone: &mut [bool]) {
     let id = |at: usize| -> Option<String> {
         let message = history.message(at)?;
-        // Where ids repeated, the reader gave another and kept the own one.
+        // The reader replaced duplicate ids and preserved the original ones.
         let own = message
             .metadata
             .and_then(|raw| json::member(raw, "penguin"))
@@ -260,7 +260,7 @@ fn stay_with_their_ids(history: &History<'_>, gone: &mut [bool]) {
     }
 }
 
-/// An atom of which something goes, goes whole, but for what stays by convo's rules.
+/// Drops message groups whole, except messages that convo's rules keep.
 fn stay_whole(history: &History<'_>, shelves: &[Shelf], gone: &mut [bool]) {
     let pending = history.pending();
     let newest = history.newest_user();

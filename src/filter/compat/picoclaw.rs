@@ -1,26 +1,26 @@
-//! PicoClaw: where it cuts to summarise, to compress by force, and to fit a window; and which messages it takes
-//! for sound. Its summary stands in a sidecar, so it is no message here either.
+//! Imitates PicoClaw: its cuts for a summary, a forced compression and a window, and its history sanitizer. Its
+//! summary is in a sidecar file, so it is not a message here.
 //!
 //! Deliberate differences under [`Rules::Convo`]:
 //!
-//! - system messages stay where they are;
-//! - the newest exchange stays when PicoClaw would keep nothing, and the window then counts as not met; a call
-//!   that waits for its result stays too;
-//! - a cut that would part a call from its result moves: outward where no limit is given, else inward.
+//! - system messages keep their places;
+//! - the newest exchange is kept where PicoClaw would keep nothing, and the window then counts as not met; pending
+//!   calls are kept too;
+//! - a cut between a call and its result moves: outward without a limit, else inward.
 
 use super::choice::{Choice, Rules};
 use super::history::{History, Measure};
 use crate::model::message::Role;
 use std::collections::{HashMap, HashSet};
 
-/// How PicoClaw makes a history smaller.
+/// How PicoClaw shortens a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// A summary is to stand for all but about the last four messages.
+    /// Summarize all but about the last four messages.
     Summarise,
-    /// The older half goes.
+    /// Drop the older half.
     Force,
-    /// The oldest turns go until the rest fits.
+    /// Drop the oldest turns until the rest fits.
     Window(u64),
 }
 
@@ -31,7 +31,7 @@ fn turn_starts(history: &History<'_>) -> Vec<usize> {
         .collect()
 }
 
-/// The safe boundary nearest to a wish: the last turn that begins at or ahead of it, else the first one behind.
+/// The safe boundary nearest to a target: the last turn start at or before the target, else the first after it.
 pub fn safe_boundary(history: &History<'_>, target: usize) -> usize {
     boundary(&turn_starts(history), history.len(), target)
 }
@@ -45,7 +45,7 @@ fn boundary(starts: &[usize], length: usize, target: usize) -> usize {
     before.or_else(|| starts.get(after).copied()).unwrap_or(0)
 }
 
-/// What PicoClaw keeps. The count is its own estimate, `picoclaw` among the tokenizers.
+/// Cuts a history as PicoClaw does. `measure` should be its own estimate, the tokenizer `picoclaw`.
 pub fn cut(history: &History<'_>, cut: Cut, rules: Rules, measure: Measure<'_>) -> Choice {
     let length = history.len();
     let starts = turn_starts(history);
@@ -67,7 +67,7 @@ pub fn cut(history: &History<'_>, cut: Cut, rules: Rules, measure: Measure<'_>) 
         }
         Cut::Window(window) if rules == Rules::Theirs => (fit(&counts, &starts, window), None),
         Cut::Window(window) => {
-            // Rules stay, so they take room whatever goes.
+            // Instructions are kept, so they always count.
             let stays = |at: usize| if history.is_rule(at) { counts[at] } else { 0 };
             let rules: u64 = (0..length).map(stays).sum();
             let rest: Vec<u64> = (0..length).map(|at| counts[at] - stays(at)).collect();
@@ -98,11 +98,11 @@ pub fn cut(history: &History<'_>, cut: Cut, rules: Rules, measure: Measure<'_>) 
     }
 }
 
-/// Where the oldest turns have gone until the rest fits; without another turn to begin at, everything goes.
+/// Drops the oldest turns until the rest fits; if no later turn can begin the rest, drops everything.
 fn fit(counts: &[u64], starts: &[usize], window: u64) -> usize {
     let mut total: u64 = counts.iter().sum();
     let mut start = 0;
-    // A history that begins with no turn keeps none of its first turn either, unless that is the only one.
+    // A history that does not start with a turn loses its first turn too, unless that is the only one.
     let later = if starts.len() > 1 { &starts[1..] } else { starts };
     let mut next = later.iter().copied().filter(|start| *start > 0);
     while total > window {
@@ -116,7 +116,7 @@ fn fit(counts: &[u64], starts: &[usize], window: u64) -> usize {
     start
 }
 
-/// Their cut moved to where nothing is parted and the newest exchange stays.
+/// Moves PicoClaw's cut to a valid one that keeps the newest exchange.
 fn ours(history: &History<'_>, starts: &[usize], start: usize, cut: Cut) -> usize {
     let newest = history.exchanges().last().copied().unwrap_or(0);
     let last = starts.last().copied().unwrap_or(newest);
@@ -124,7 +124,7 @@ fn ours(history: &History<'_>, starts: &[usize], start: usize, cut: Cut) -> usiz
         Cut::Window(_) => history.inward(start),
         Cut::Summarise | Cut::Force => history.outward(start),
     };
-    // A turn may begin inside an exchange: several messages of the user in a row are one.
+    // A turn may begin inside an exchange, because consecutive user messages form one exchange.
     let bound = if history.is_whole(last) {
         last.max(newest)
     } else {
@@ -133,10 +133,10 @@ fn ours(history: &History<'_>, starts: &[usize], start: usize, cut: Cut) -> usiz
     start.min(bound)
 }
 
-/// The messages that PicoClaw takes for sound, in two passes. First, in order, these go: system messages; results
-/// that no call is open for; calls that follow neither the user nor a result. Then of each caller's results the
-/// first for each of its calls stays; a caller with a call unanswered or without id goes with its results.
-/// System messages stay under [`Rules::Convo`].
+/// Selects the messages that PicoClaw's sanitizer keeps, in two passes. The first drops, in order, system messages,
+/// results without an open call, and calls that follow neither a user message nor a result. The second keeps the
+/// first result of each call and drops callers with an unanswered call or a call without id, with their results.
+/// System messages are kept under [`Rules::Convo`].
 pub fn sanitise(history: &History<'_>, rules: Rules) -> Choice {
     let mut sound: Vec<usize> = Vec::new();
     let mut caller_open = false;

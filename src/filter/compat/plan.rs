@@ -1,5 +1,5 @@
-//! A compaction as another system would do it: its choice, with a summary of what it would have summed up, as one
-//! event that `restore` takes back.
+//! Plans a compaction as another system would do it: one event with the system's choice and a summary, which
+//! `restore` can undo.
 
 use super::super::compact::event::{About, Reshaping, Size};
 use super::super::compact::summary::{Span, UNBOUND, made};
@@ -20,11 +20,11 @@ use crate::model::view::{Item, View};
 use crate::tokens::Counter;
 use std::collections::HashSet;
 
-/// Plans the compaction of one session as a system would do it. Of the options those of the trigger and of the
-/// summary count, and whether the smallest result is written when the system's limit cannot be met.
+/// Plans the compaction of one session with a strategy of a system. Of the options, only the trigger, the summary
+/// options and whether to accept a result over the limit apply.
 ///
 /// # Errors
-/// [`Kind::No`] when the limit cannot be met, with the size that can; what [`Way::choose`] refuses.
+/// [`Kind::No`] when the limit cannot be met, with the smallest possible size; the errors of [`Way::choose`].
 pub fn plan(
     session: &Session,
     way: &Way,
@@ -53,7 +53,7 @@ pub fn plan(
     }
     let measure = |message: &crate::model::message::Message<'_>| counter.message(message);
     let mut choice = way.choose(&history, rules, &measure, &shorten)?;
-    // PenguiFlow says itself how large a summary may be.
+    // PenguiFlow has its own summary limit.
     let limit = match way {
         Way::Penguiflow(options) => Some((options.summary, penguiflow::room(&history, options, &choice))),
         _ => None,
@@ -92,14 +92,13 @@ pub fn plan(
     })
 }
 
-/// Makes a summary that PenguiFlow holds take no more than so many of its tokens, as far as whole sentences can.
+/// Shortens a PenguiFlow summary by whole sentences to at most `most` of its tokens, if possible.
 fn shorten(summary: &str, most: u64) -> String {
     summarize::shorten(summary, most, &penguiflow::estimate).unwrap_or_else(|_| summary.to_string())
 }
 
-/// Puts in the summary of what the choice wants summed up; false when nothing can be said that is shorter. Where
-/// nobody is to sum up, what it would stand for goes all the same. `limit`: most tokens of the summary, and most code
-/// points as PenguiFlow spells it.
+/// Adds the requested summary to the choice; false if no shorter text was found. Without a summarizer the items are
+/// dropped anyway. `limit`: maximum tokens, and maximum code points as PenguiFlow encodes the summary.
 fn sum_up(work: &Work<'_>, choice: &mut Choice, options: &Options, limit: Option<(u64, u64)>) -> bool {
     if choice.summarised.is_empty() || !options.steps.summary {
         return true;
@@ -128,7 +127,7 @@ fn sum_up(work: &Work<'_>, choice: &mut Choice, options: &Options, limit: Option
             break;
         }
         let share = u128::from(*tokens) * u128::from(most) / u128::from(spelled);
-        span.room = u64::try_from(share).unwrap_or(0); // less than before, since spelled is over most
+        span.room = u64::try_from(share).unwrap_or(0); // smaller than before, because spelled > most
         found = made(work, &options.style, &span);
     }
     let spoken = found.is_some();
@@ -136,7 +135,7 @@ fn sum_up(work: &Work<'_>, choice: &mut Choice, options: &Options, limit: Option
     spoken
 }
 
-/// Messages and tokens of what is left.
+/// The messages and tokens that remain.
 fn size(work: &Work<'_>, reshaping: &Reshaping) -> Size {
     let mut size = Size::default();
     let mut add = |tokens: u64| {
@@ -159,7 +158,7 @@ fn size(work: &Work<'_>, reshaping: &Reshaping) -> Size {
     size
 }
 
-/// What is told of it, and of what convo itself would never have taken.
+/// Describes the change, including drops that convo itself would never make.
 fn told(was: Size, now: Size, choice: &Choice, history: &History<'_>) -> String {
     let mut told = compact::told(&was, &now);
     let losses = choice.losses(history);
@@ -178,7 +177,7 @@ fn unmet(system: System, smallest: u64) -> Error {
     Error::new(Kind::No, what).hint("accept the minimum with --best-effort")
 }
 
-/// Whether this system's compaction is the newest thing that happened to the session.
+/// Whether the newest event of the session is a compaction by this system.
 fn had_the_last_word(session: &Session, system: System) -> bool {
     let live = session.live_events();
     let newest = (0..session.len())

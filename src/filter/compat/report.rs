@@ -1,4 +1,4 @@
-//! What a compaction as another system would do it tells of itself.
+//! Builds the report of a compaction in the style of another system.
 
 use super::super::compact::event::{Fate, Reshaping, Size};
 use super::super::compact::explain::kind;
@@ -10,7 +10,7 @@ use super::history::History;
 use super::way::Way;
 use std::collections::HashSet;
 
-/// Tokens of an item afterwards; none when it goes.
+/// Tokens of an item after the compaction; none when it is dropped.
 pub(super) fn after(work: &Work<'_>, reshaping: &Reshaping, at: usize) -> Option<u64> {
     match &reshaping.fates[at] {
         Fate::Stays => Some(work.items[at].now),
@@ -19,7 +19,7 @@ pub(super) fn after(work: &Work<'_>, reshaping: &Reshaping, at: usize) -> Option
     }
 }
 
-/// One record for each atom, or two where a part of it goes; and for rules that do not stay.
+/// Adds a record for each message group, two if only a part of it is dropped, and one for dropped instructions.
 pub(super) fn of(work: &Work<'_>, history: &History<'_>, way: &Way, choice: &Choice, now: Size) -> Report {
     let digested = digested(history, choice);
     let summed: HashSet<usize> = match &choice.reshaping.summary {
@@ -83,7 +83,7 @@ pub(super) fn of(work: &Work<'_>, history: &History<'_>, way: &Way, choice: &Cho
     report
 }
 
-/// The items of exchanges for which a line stands: those with calls, where lines are put in.
+/// The items of exchanges that a digest line replaces: those with calls, if digests are inserted.
 fn digested(history: &History<'_>, choice: &Choice) -> HashSet<usize> {
     if choice.reshaping.inserts.is_empty() {
         return HashSet::new();
@@ -99,7 +99,7 @@ fn digested(history: &History<'_>, choice: &Choice) -> HashSet<usize> {
         .collect()
 }
 
-/// What is as it was up to the first change.
+/// The unchanged prefix up to the first change.
 fn prefix(work: &Work<'_>, reshaping: &Reshaping) -> Prefix {
     let inserts = reshaping.inserts.iter().map(|(at, _)| *at);
     let same = |at: usize| reshaping.fates[at] == Fate::Stays;

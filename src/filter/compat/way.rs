@@ -1,4 +1,4 @@
-//! The table of systems and of the ways in which they make a history smaller.
+//! The table of systems and their strategies for shortening a history.
 
 use super::choice::{Choice, Rules};
 use super::history::{History, Measure};
@@ -6,7 +6,7 @@ use super::{goaitools, langchain, openai_agents, penguiflow, penguin, picoclaw};
 use crate::error::Result;
 use crate::tokens::Tokenizer;
 
-/// A system whose trimming is known.
+/// A system whose trimming convo imitates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum System {
     /// langchain and its middleware.
@@ -34,7 +34,7 @@ impl System {
         System::Goaitools,
     ];
 
-    /// Its name, as an event's `strategy` has it.
+    /// The system's name as written in an event's `strategy`.
     pub const fn name(self) -> &'static str {
         match self {
             System::Langchain => "langchain",
@@ -46,19 +46,19 @@ impl System {
         }
     }
 
-    /// Its own estimate of tokens, where it is among the tokenizers.
+    /// The system's own token estimate, if convo has it as a tokenizer.
     pub fn tokenizer(self) -> Option<Tokenizer> {
         let own = (self == System::Picoclaw).then(|| Tokenizer::named("picoclaw"));
         own.and_then(Result::ok)
     }
 
-    /// The system of this name.
+    /// Parses a system name.
     pub fn from_name(name: &str) -> Option<System> {
         System::ALL.into_iter().find(|system| system.name() == name)
     }
 }
 
-/// A way in which a system makes a history smaller, with its options.
+/// A strategy of a system, with its options.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Way {
     /// langchain's `trim_messages`.
@@ -75,30 +75,30 @@ pub enum Way {
     TrimOutputs(openai_agents::TrimOutputs),
     /// PicoClaw's cuts.
     Picoclaw(picoclaw::Cut),
-    /// What PicoClaw takes for sound.
+    /// PicoClaw's history sanitizer.
     Sanitise,
     /// Penguin's trimming by category.
     Penguin(penguin::Trim),
     /// PenguiFlow's zone and total.
     Penguiflow(penguiflow::Options),
-    /// goaitools' compactors, one after the other.
+    /// goaitools' compactors, applied in turn.
     Limits {
         /// The compactors.
         limits: Vec<goaitools::Limit>,
-        /// Whether a trigger has said that it is time.
+        /// Whether an external trigger fired.
         forced: bool,
     },
     /// goaitools' designed strategies.
     Design {
         /// The strategy.
         design: goaitools::Design,
-        /// Whether a line stands for an exchange with tool calls that goes.
+        /// Whether to insert a digest line for each dropped exchange with tool calls.
         digests: bool,
     },
 }
 
 impl Way {
-    /// Whose way it is.
+    /// The system that this strategy belongs to.
     pub fn system(&self) -> System {
         match self {
             Way::Trim(_) | Way::ClearToolUses(_) | Way::Summarization(_) => System::Langchain,
@@ -110,7 +110,7 @@ impl Way {
         }
     }
 
-    /// Whether it takes another share each time, however small the history is already.
+    /// Whether every application drops another share, however short the history is.
     pub(super) fn goes_on(&self) -> bool {
         let takes_a_third = |limit: &goaitools::Limit| matches!(limit, goaitools::Limit::Tokens { .. });
         match self {
@@ -121,17 +121,17 @@ impl Way {
         }
     }
 
-    /// Whether what it changes loses a part of its text, and does not become a mark.
+    /// Whether the strategy drops a part of a text without a placeholder.
     pub(super) fn shortens(&self) -> bool {
         matches!(self, Way::Trim(_) | Way::LastItems(_) | Way::TrimOutputs(_))
     }
 
-    /// What it keeps. `measure` says what a message takes; PenguiFlow has an estimate of its own, and `shorten`
-    /// makes its summary fit so many of its tokens.
+    /// Applies the strategy. `measure` returns the size of a message; PenguiFlow uses its own estimate, and `shorten`
+    /// limits its summary to a number of its tokens.
     ///
     /// # Errors
     ///
-    /// Options that the system refuses.
+    /// Options that the system rejects.
     pub fn choose(
         &self,
         history: &History<'_>,

@@ -1,4 +1,4 @@
-//! The lines of a continuation that are copies, and the one that marks where it goes on.
+//! Builds the copied lines of a continuation and the marker message.
 
 use super::{Layout, New};
 use crate::filter::copies::{copy_message, derived_id, quoted};
@@ -10,7 +10,7 @@ use crate::model::message::Category;
 use crate::model::session::Session;
 use crate::model::view::Item;
 
-/// An id for a line of the new session: the same whenever it is made.
+/// Derives a stable id for a line of the new session.
 fn derived(prefix: &str, new: &New<'_>, of: &str) -> String {
     let digits = match new.layout {
         Layout::Native => 16,
@@ -19,7 +19,7 @@ fn derived(prefix: &str, new: &New<'_>, of: &str) -> String {
     derived_id(prefix, &format!("{}\n{of}", new.id), digits)
 }
 
-/// A message as it stands in the view, with an id of its own and the id of the one that it is a copy of.
+/// Copies a message as shown in the view, with a new id and the id of its original.
 pub(super) fn copy(
     session: &Session,
     item: &Item,
@@ -29,7 +29,7 @@ pub(super) fn copy(
 ) -> Option<Vec<u8>> {
     let message = item.message(session)?;
     let own = id.or_else(|| message.id().map(|id| id.into_owned()));
-    // A copy of a copy is one of the first.
+    // A copy of a copy names the first original.
     let of = chain::copied_from(&message).or(own).unwrap_or_default();
     let id = derived("msg_", new, &format!("{place} {of}"));
     let time = new.created_at.map(quoted);
@@ -37,7 +37,7 @@ pub(super) fn copy(
     let mut changes: Vec<(&str, Option<&[u8]>)> = Vec::new();
     if new.layout == Layout::Dated {
         changes.extend(time.as_ref().map(|time| ("timestamp", Some(time.as_slice()))));
-        // Without a category, its system would go by the text.
+        // Without a category, a system message is classified by its text.
         if message.category.is_none() {
             changes.push(("category", Some(&category)));
         }
@@ -45,7 +45,7 @@ pub(super) fn copy(
     copy_message(item.body(session), &of, &id, &changes)
 }
 
-/// The summary that stands, standing where it is now.
+/// Copies the active summary to the current position.
 pub(super) fn summary(session: &Session, index: usize, new: &New<'_>) -> Option<Vec<u8>> {
     let record = session.record(index);
     let line = summary_line(session, index).unwrap_or_else(|| record.body.to_vec());
@@ -60,7 +60,7 @@ pub(super) fn summary(session: &Session, index: usize, new: &New<'_>) -> Option<
     json::with_members(&line, &changes).ok()
 }
 
-/// The message that marks where the session goes on.
+/// The marker message where the continuation begins.
 pub(super) fn marker(source: &str, tokens: u64, new: &New<'_>) -> Vec<u8> {
     let mut noted = ObjectBuilder::default();
     noted

@@ -1,14 +1,14 @@
-//! Tokens of a session that were counted before its lock was taken: what takes long is done while others may still write.
+//! Token counts computed before the lock is taken, so that other writers do not wait for the slow part.
 
 use crate::model::session::{Class, Session};
 use crate::tokens::Counter;
 
-/// A session as it was, and what its messages cost.
+/// A snapshot of a session and the token count of each message.
 #[derive(Debug)]
 pub struct Counted {
     session: Session,
     counter: Counter,
-    /// For each line.
+    /// One count per line.
     tokens: Vec<u64>,
 }
 
@@ -23,19 +23,20 @@ impl Counted {
         }
     }
 
-    /// The session as it was.
+    /// The snapshot.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// Tokens of a line of the session as it is now: known when the same line stood there and was counted alike.
+    /// Tokens of a line of the current session, if the snapshot has the same line at this index and used the same
+    /// counter.
     pub(super) fn tokens(&self, now: &Session, index: usize, counter: Counter) -> Option<u64> {
         let known = *self.tokens.get(index)?;
         (self.counter == counter && self.session.full(index) == now.full(index)).then_some(known)
     }
 }
 
-/// Tokens of a line.
+/// Counts the tokens of a line.
 pub(super) fn cost(session: &Session, index: usize, counter: Counter) -> u64 {
     match session.class(index) {
         Class::Message(_) => {
@@ -92,7 +93,7 @@ mod tests {
                 whole
             );
         }
-        // And believed it is.
+        // The cached count is used.
         counted.tokens[1] = 1000;
         let now = session(&["a", "b b b b b b b b"]);
         let whole = plan(&now, counter, &before, &new).unwrap();

@@ -1,4 +1,4 @@
-//! The session line of a continuation: what it says of its chain, and what it takes along.
+//! Builds the header of a continuation: its chain members and the members copied from its predecessor.
 
 use super::counted::{Counted, cost};
 use super::{Layout, New};
@@ -9,24 +9,24 @@ use crate::model::chain::{self, Origin};
 use crate::model::session::Session;
 use crate::tokens::Counter;
 
-/// Members of the session line that tell of the chain.
+/// Header members that describe the chain.
 const ORIGINAL: &str = "original_created_at";
 const SOURCE_TOKENS: &str = "source_tokens";
 const CHAIN_TOKENS: &str = "chain_tokens";
 
-/// What is known of the sessions ahead of one in its chain.
+/// Facts about the earlier sessions of a chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Before {
-    /// How many there are.
+    /// Number of sessions.
     pub sessions: u64,
-    /// When the first one of the chain began.
+    /// Creation time of the first session of the chain.
     pub created_at: Option<String>,
-    /// Tokens of their messages, each message once.
+    /// Tokens of their messages, each message counted once.
     pub tokens: u64,
 }
 
 impl Before {
-    /// What the session says itself, when it can be believed: it begins a chain, or convo has counted it.
+    /// Reads the facts from the header, if it is reliable: the session begins a chain, or convo counted it.
     pub fn told(session: &Session) -> Option<Before> {
         if session.header_text("continued_from").is_none() {
             let created_at = session.header_text("created_at");
@@ -42,7 +42,7 @@ impl Before {
         })
     }
 
-    /// What the session says of itself, where the sessions ahead of it are not there to be counted.
+    /// Reads the facts from the header, with defaults, when the earlier sessions are not available.
     pub fn guessed(session: &Session) -> Before {
         Before::told(session).unwrap_or_else(|| Before {
             sessions: number(session, "continuation_index").unwrap_or(1).max(1),
@@ -53,7 +53,7 @@ impl Before {
         })
     }
 
-    /// What is known of the sessions ahead of the one that continues this one.
+    /// The facts including `session`, for its continuation.
     pub fn and(self, session: &Session, counter: Counter) -> Before {
         Before {
             sessions: self.sessions.saturating_add(1),
@@ -63,7 +63,7 @@ impl Before {
     }
 }
 
-/// A number in the session line.
+/// A number in the header.
 fn number(session: &Session, name: &str) -> Option<u64> {
     std::str::from_utf8(&header_member(session, name)?)
         .ok()?
@@ -71,7 +71,7 @@ fn number(session: &Session, name: &str) -> Option<u64> {
         .ok()
 }
 
-/// Tokens of all messages of a session, and of those that are no copies.
+/// Tokens of all messages of a session, and of those that are not copies.
 pub(super) fn tokens(session: &Session, counter: Counter, counted: Option<&Counted>) -> (u64, u64) {
     let mut sums = (0, 0);
     for (index, origin) in chain::origins(session) {

@@ -1,4 +1,5 @@
-//! A session that goes on where another ends: what stands is copied, and the exchange that has no answer yet.
+//! Plans the continuation of a session: a new session with copies of its standing messages and its unanswered
+//! exchange.
 
 mod copies;
 mod counted;
@@ -19,18 +20,18 @@ pub use counted::Counted;
 pub use header::Before;
 use std::collections::HashMap;
 
-/// How the new session is laid out.
+/// Layout of the new session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// Copies stand in the order of the view and keep their times.
+    /// Copies keep the order of the view and their times.
     #[default]
     Native,
-    /// For a document that dates copies: rules, then context, with the time of the continuation.
+    /// For documents that date copies: instructions, then context messages, with the time of the continuation.
     Dated,
 }
 
 impl Layout {
-    /// For a session that is written in this format.
+    /// The layout for a session in this format.
     pub fn of(format: Format) -> Layout {
         match dates_copies(format) {
             true => Layout::Dated,
@@ -38,7 +39,7 @@ impl Layout {
         }
     }
 
-    /// The id of the continuation with this number, made from what it continues alone.
+    /// The id of the continuation with this number, derived only from the session that it continues.
     pub fn id(self, source: &str, index: u64, created_at: Option<&str>) -> String {
         match self {
             Layout::Native => ids(source, index).next().unwrap_or_default(),
@@ -47,32 +48,32 @@ impl Layout {
     }
 }
 
-/// The session that is to be made.
+/// Properties of the new session.
 #[derive(Clone, Copy, Debug)]
 pub struct New<'a> {
     /// Its id.
     pub id: &'a str,
-    /// When it begins.
+    /// Its creation time.
     pub created_at: Option<&'a str>,
-    /// How it is laid out.
+    /// Its layout.
     pub layout: Layout,
-    /// The number of messages at which it will be full itself.
+    /// The maximum number of messages of the new session.
     pub limit: Option<u64>,
 }
 
-/// A session that goes on where another ends.
+/// A planned continuation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Continuation {
-    /// Its lines, the session line first.
+    /// Its lines, the header first.
     pub lines: Vec<Vec<u8>>,
     /// Messages among them that are copies.
     pub copies: u64,
-    /// Things that happened and that were left behind, since with them it would be full too soon.
+    /// Context messages that were not copied because they would fill the new session too soon.
     pub left: u64,
 }
 
-/// Ids for the session that continues this one, the same whenever they are asked for: its own with the number of the
-/// continuation, then others for when sessions have the ones before.
+/// Candidate ids for the continuation, in a stable order: the session's own id with the number of the continuation,
+/// then alternatives for when those are taken.
 pub fn ids(source: &str, index: u64) -> impl Iterator<Item = String> {
     let before = format!(".{}", index.saturating_sub(1));
     let stem = match index {
@@ -96,16 +97,16 @@ pub fn ids(source: &str, index: u64) -> impl Iterator<Item = String> {
     (0..).map(move |nth| fit(ending(nth)))
 }
 
-/// The items of a view that a continuation takes along, in order.
+/// The items of a view that a continuation copies, in order.
 struct Taken {
-    /// Rules and background.
+    /// Instructions and context messages.
     standing: Vec<usize>,
-    /// The exchange without an answer, with whatever stands in it.
+    /// The unanswered exchange with everything in it.
     open: Vec<usize>,
     left: u64,
 }
 
-/// What is to be copied; none when the exchange that is open leaves no room for anything more.
+/// Selects the items to copy; none when the open exchange leaves no room for a new message.
 fn take(session: &Session, view: &View, limit: Option<u64>, layout: Layout) -> Result<Option<Taken>> {
     let start = open_exchange(session, view).unwrap_or(view.items.len());
     let mut taken = Taken {
@@ -118,7 +119,7 @@ fn take(session: &Session, view: &View, limit: Option<u64>, layout: Layout) -> R
         let (Some(traits), Some(message)) = (item.traits(session), item.message(session)) else {
             continue;
         };
-        // A message of a category that convo does not have is no rule there, whatever its role.
+        // In a dated layout, a message of an unknown category is not an instruction, whatever its role.
         let is_other = layout == Layout::Dated && message.metadata.is_some_and(has_other_category);
         if chain::marks(&message).is_some() || is_other && place < start {
             continue;
@@ -126,7 +127,7 @@ fn take(session: &Session, view: &View, limit: Option<u64>, layout: Layout) -> R
         match (traits.category, traits.role) {
             _ if place >= start => taken.open.push(place),
             (Category::Context, Role::User) => happened.push(place),
-            (_, Role::Assistant | Role::Tool) => {} // goes with what it belongs to
+            (_, Role::Assistant | Role::Tool) => {} // dropped with its exchange
             (Category::System | Category::Context, _) => taken.standing.push(place),
             _ => {}
         }
@@ -140,7 +141,7 @@ fn take(session: &Session, view: &View, limit: Option<u64>, layout: Layout) -> R
                 Error::new(Kind::Usage, what).hint(format!("use at least --max-messages {}", fixed + 3))
             );
         }
-        // The marker, and one that is new.
+        // Reserve one place for the marker and one for a new message.
         let Some(room) = limit.checked_sub(fixed + taken.open.len() as u64 + 2) else {
             return Ok(None);
         };
@@ -154,7 +155,7 @@ fn take(session: &Session, view: &View, limit: Option<u64>, layout: Layout) -> R
     Ok(Some(taken))
 }
 
-/// The item with which the last exchange begins, when it has no answer yet.
+/// The first item of the last exchange, if that has no answer yet.
 fn open_exchange(session: &Session, view: &View) -> Option<usize> {
     let said = |item: &&Item| {
         let traits = item.traits(session);
@@ -167,10 +168,10 @@ fn open_exchange(session: &Session, view: &View) -> Option<usize> {
     Cuts::of(session, view).exchange_starts().last().copied()
 }
 
-/// Plans the session that continues this one; none when an exchange that is not finished fills it by itself.
+/// Plans the continuation; none when an unfinished exchange fills it by itself.
 ///
 /// # Errors
-/// [`Kind::Usage`] when a new session would be full as soon as it is made.
+/// [`Kind::Usage`] when a new session would be full at once.
 pub fn plan(
     session: &Session,
     counter: Counter,
@@ -180,7 +181,7 @@ pub fn plan(
     plan_counted(session, counter, before, new, None)
 }
 
-/// The same when much of it was counted before.
+/// Like [`plan`], with token counts computed earlier.
 ///
 /// # Errors
 /// See [`plan`].

@@ -1,14 +1,14 @@
-//! The longest common course of two sequences: places that are equal, in an order that both have.
+//! Computes the longest common subsequence of two sequences.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Longer stretches without a value that occurs once in both are not searched: the work is the product of their differences.
+/// Longer gaps without a unique common value are not searched, because the cost is the product of their lengths.
 const LONGEST: usize = 20_000;
 
-/// Pairs of equal places, both rising. Values that occur once on each side are paired first, so that a value that
-/// occurs often does not pull apart what belongs together.
+/// Pairs equal elements in ascending order. Values that occur once on each side are paired first, so that frequent
+/// values do not separate related elements.
 pub(super) fn align(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let mut open = vec![(0..a.len(), 0..b.len())];
@@ -43,9 +43,9 @@ pub(super) fn align(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Places of values that occur once in each range, in an order that both have.
+/// Positions of values that occur once in each range, in an order common to both.
 fn unique(a: &[u64], b: &[u64], left: Range<usize>, right: Range<usize>) -> Vec<(usize, usize)> {
-    // How often a value occurs on each side, and where.
+    // Per value: the count and the position on each side.
     let mut seen: HashMap<u64, ([usize; 2], [usize; 2])> = HashMap::new();
     for (side, values, range) in [(0, a, left), (1, b, right)] {
         for at in range {
@@ -77,9 +77,9 @@ fn common(a: &[u64], b: &[u64], left: Range<usize>, right: Range<usize>) -> Vec<
         .collect()
 }
 
-/// Indexes of a longest rising selection of distinct values.
+/// Indexes of a longest increasing subsequence of distinct values.
 pub(super) fn longest_rising(values: &[usize]) -> Vec<usize> {
-    // For each length, the index at which a rising selection of this length ends lowest.
+    // For each length, the index at which the increasing subsequence of that length with the lowest end ends.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(values.len());
     for (index, value) in values.iter().enumerate() {

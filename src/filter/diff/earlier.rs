@@ -3,19 +3,19 @@
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
 
-/// The session as it was before a line was written: its first lines.
+/// The session before a line was written: its first lines.
 pub fn before(session: &Session, index: usize) -> Session {
     let mut earlier = Session::default();
     (0..index).for_each(|index| earlier.push_from(session, index));
     earlier
 }
 
-/// The id of the event in a line.
+/// The id of the event on a line.
 pub fn event_id(session: &Session, index: usize) -> Option<String> {
     session.record(index).event()?.id().map(|id| id.into_owned())
 }
 
-/// The line of the event of this id; without one, of the newest event that moved the view or changed the header.
+/// The line of the event with this id; without an id, of the newest event that changed the view or the header.
 pub fn event(session: &Session, id: Option<&str>) -> Option<usize> {
     let is_one = |index: &usize| match id {
         Some(id) => event_id(session, *index).as_deref() == Some(id),

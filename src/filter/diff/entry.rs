@@ -10,16 +10,16 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// One message of a view, or the summary in it.
+/// A message of a view, or its summary.
 #[derive(Clone, Debug)]
 pub struct Entry<'v> {
-    /// Its id: the one that the line carries, or the one derived from it.
+    /// Its id, stored or derived.
     pub id: Option<String>,
-    /// The line in the input; none for records that a compaction added.
+    /// The line in the input; none for records that a compaction inserted.
     pub line: Option<u64>,
     /// Its role as written; `summary` for a summary.
     pub role: Cow<'v, str>,
-    /// The tool that a result is from.
+    /// The tool that produced a result.
     pub tool: Option<Cow<'v, str>>,
     /// Its time, as written.
     pub timestamp: Option<Cow<'v, str>>,
@@ -27,14 +27,14 @@ pub struct Entry<'v> {
     summary: Cow<'v, str>,
 }
 
-/// What can differ in a message.
+/// The compared fields of a message.
 pub const FIELDS: [&str; 4] = ["role", "content", "tool_calls", "reasoning"];
 
 /// The role of a summary.
 pub const SUMMARY: &str = "summary";
 
 impl<'v> Entry<'v> {
-    /// The items of a view, one for each.
+    /// Prepares each item of the view.
     pub fn all(session: &'v Session, view: &'v View) -> Vec<Entry<'v>> {
         let derived: HashMap<usize, String> = session.derived_ids().collect();
         let mut tools: HashMap<String, Cow<'v, str>> = HashMap::new();
@@ -89,7 +89,7 @@ impl<'v> Entry<'v> {
         }
     }
 
-    /// One of the [`FIELDS`] as text for comparison: arguments without their layout, calls without their ids.
+    /// One of the [`FIELDS`] as text for comparison: arguments without white space, calls without ids.
     pub fn field(&self, name: &str) -> Cow<'v, str> {
         let Some(message) = &self.message else {
             return match name {
@@ -106,7 +106,7 @@ impl<'v> Entry<'v> {
         }
     }
 
-    /// Equal for messages of equal role, content and calls.
+    /// A hash of role, content and calls.
     pub fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         for name in &FIELDS[..3] {
@@ -115,7 +115,7 @@ impl<'v> Entry<'v> {
         hasher.finish()
     }
 
-    /// The same as a SHA-256, which no version of this program computes otherwise.
+    /// The same key as a SHA-256, stable across versions.
     pub fn sha256(&self) -> String {
         let mut bytes = Vec::new();
         for name in &FIELDS[..3] {
@@ -150,7 +150,7 @@ impl<'v> Entry<'v> {
     }
 }
 
-/// The text, and each other part as it is written.
+/// The text, and each other part as written.
 fn content<'v>(message: &Message<'v>) -> Cow<'v, str> {
     let parts = message.parts();
     if parts.iter().all(|part| matches!(part, Part::Text(_))) {
@@ -163,7 +163,7 @@ fn content<'v>(message: &Message<'v>) -> Cow<'v, str> {
     Cow::Owned(parts.iter().map(part).collect::<Vec<_>>().join("\n"))
 }
 
-/// A line for each call.
+/// One line per call.
 fn calls(message: &Message<'_>) -> String {
     let call = |call: ToolCall<'_>| format!("{}({})", call.name, without_layout(&call.arguments));
     message
@@ -174,7 +174,7 @@ fn calls(message: &Message<'_>) -> String {
         .join("\n")
 }
 
-/// The text of reasoning; where it has other parts, all of it as written.
+/// The text of the reasoning; if it has other parts, all of it as written.
 fn reasoning(raw: &[u8]) -> Cow<'_, str> {
     json::text(raw).unwrap_or_else(|| {
         let parts = json::elements(raw, Dialect::Strict).unwrap_or_default();
@@ -189,7 +189,7 @@ fn reasoning(raw: &[u8]) -> Cow<'_, str> {
     })
 }
 
-/// JSON without white space and in one order of its members; anything else as it is.
+/// Normalizes JSON: no white space, sorted members. Other text is unchanged.
 fn without_layout(text: &str) -> Cow<'_, str> {
     match serde_json::from_str::<serde_json::Value>(text) {
         Ok(value) => Cow::Owned(value.to_string()),

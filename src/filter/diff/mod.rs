@@ -1,4 +1,4 @@
-//! What differs between two sessions, message by message.
+//! Compares two sessions message by message.
 
 mod align;
 mod earlier;
@@ -14,14 +14,14 @@ use crate::model::session::Session;
 use crate::model::view::View;
 use std::collections::BTreeMap;
 
-/// What became of a message, by its places in the two lists of a [`SessionDiff`].
+/// The difference of one message, by its indexes in the two lists of a [`SessionDiff`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Equal on both sides.
     Equal(usize, usize),
-    /// Its [`FIELDS`] of these names differ.
+    /// Same place, but the named [`FIELDS`] differ.
     Changed(usize, usize, Vec<&'static str>),
-    /// It is elsewhere; the names of fields that differ as well.
+    /// Moved; with the names of fields that differ as well.
     Moved(usize, usize, Vec<&'static str>),
     /// Only the first side has it.
     Dropped(usize),
@@ -36,29 +36,29 @@ pub struct SessionDiff<'v> {
     pub a: Vec<Entry<'v>>,
     /// The messages of the second side.
     pub b: Vec<Entry<'v>>,
-    /// Every message of both sides once: those of the second side in their order, dropped ones where they were.
+    /// Every message of both sides once, in the order of the second side; dropped ones at their old places.
     pub steps: Vec<Step>,
-    /// Members of the header that differ between two states of one session.
+    /// Header members that differ between two states of one session.
     pub members: Vec<String>,
 }
 
-/// How many messages were equal, changed, ...
+/// Counts per kind of difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Equal ones.
+    /// Equal messages.
     pub equal: u64,
-    /// Changed ones, at their place.
+    /// Messages changed in place.
     pub changed: u64,
-    /// Those elsewhere.
+    /// Moved messages.
     pub moved: u64,
-    /// Those of the first side only.
+    /// Messages only on the first side.
     pub dropped: u64,
-    /// Those of the second side only.
+    /// Messages only on the second side.
     pub added: u64,
 }
 
 impl<'v> SessionDiff<'v> {
-    /// Compares two sessions by these views of them.
+    /// Compares two sessions through these views.
     pub fn of(a: (&'v Session, &'v View), b: (&'v Session, &'v View)) -> SessionDiff<'v> {
         let entries = [Entry::all(a.0, a.1), Entry::all(b.0, b.1)];
         let steps = steps(&entries[0], &entries[1]);
@@ -67,7 +67,7 @@ impl<'v> SessionDiff<'v> {
         SessionDiff { a, b, steps, members }
     }
 
-    /// How many messages became what.
+    /// Counts the differences by kind.
     pub fn totals(&self) -> Totals {
         let mut totals = Totals::default();
         for step in &self.steps {
@@ -117,7 +117,7 @@ fn steps(a: &[Entry<'_>], b: &[Entry<'_>]) -> Vec<Step> {
     steps
 }
 
-/// Members of the headers that differ, of two sessions of one id. The origin of a copy is not compared.
+/// Header members that differ between sessions with the same id. The origin of a copy is not compared.
 fn members(a: &Session, b: &Session) -> Vec<String> {
     let id = |session: &Session| session.header_text("id");
     if id(a).is_none() || id(a) != id(b) {

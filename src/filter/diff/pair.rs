@@ -1,23 +1,23 @@
-//! Which message of one view is which of the other: by ids where both sides share them, otherwise by content.
+//! Pairs the messages of two views: by id if both sides share ids, otherwise by content.
 
 use super::align::{align, longest_rising};
 use super::entry::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
-/// How much two messages have in common that count as one that changed: half of their words.
+/// Minimum similarity, in thousandths of common words, at which two messages count as one that changed.
 const ALIKE: u64 = 500;
 
-/// Pairs of messages in a gap that are compared word by word each with each.
+/// Maximum number of message pairs in a gap for a full word comparison.
 const EACH_WITH_EACH: usize = 4096;
 
-/// How far a counterpart is looked for in a larger gap.
+/// Search distance for a counterpart in a larger gap.
 const NEAR: usize = 64;
 
-/// Pairs in an order that both sides share, and pairs that moved.
+/// Pairs in a common order, and pairs that moved.
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
-    /// Both places rise.
+    /// Both indexes ascend.
     pub in_order: Vec<(usize, usize)>,
     /// In the order of the second side.
     pub moved: Vec<(usize, usize)>,
@@ -50,7 +50,7 @@ pub(super) fn pairs(a: &[Entry<'_>], b: &[Entry<'_>]) -> Pairs {
     Pairs { in_order, moved }
 }
 
-/// The stretches between pairs in order.
+/// Calls `gap` for the ranges between consecutive pairs.
 fn each_gap(pairs: &[(usize, usize)], a: usize, b: usize, mut gap: impl FnMut(Range<usize>, Range<usize>)) {
     let (mut from_a, mut from_b) = (0, 0);
     for (at_a, at_b) in pairs.iter().copied().chain([(a, b)]) {
@@ -61,7 +61,7 @@ fn each_gap(pairs: &[(usize, usize)], a: usize, b: usize, mut gap: impl FnMut(Ra
     }
 }
 
-/// Pairs of equal ids, by place in `a`; none where fewer than half of the ids of the shorter side occur on the other.
+/// Pairs of equal ids, by index in `a`; none if fewer than half of the ids of the shorter side occur on the other.
 fn by_ids(a: &[Entry<'_>], b: &[Entry<'_>]) -> Vec<(usize, usize)> {
     let mut places: HashMap<&str, VecDeque<usize>> = HashMap::new();
     for (at, entry) in b.iter().enumerate() {
@@ -81,7 +81,7 @@ fn by_ids(a: &[Entry<'_>], b: &[Entry<'_>]) -> Vec<(usize, usize)> {
     }
 }
 
-/// Pairs in order among some messages of each side: equal ones, then those that are alike.
+/// Pairs selected messages in order: equal ones first, then similar ones.
 fn by_content(a: &[Entry<'_>], b: &[Entry<'_>], left: &[usize], right: &[usize]) -> Vec<(usize, usize)> {
     let keys = |entries: &[Entry<'_>], places: &[usize]| -> Vec<u64> {
         places.iter().map(|at| entries[*at].key()).collect()
@@ -112,8 +112,8 @@ fn sides<'e>(entries: &'e [Entry<'_>], places: &[usize]) -> Vec<Side<'e>> {
     places.iter().map(side).collect()
 }
 
-/// Pairs in order of equal role with at least half of their words in common: as much in common as possible, or,
-/// in a large gap, the first that fits.
+/// Pairs messages of equal role that have at least half of their words in common, in order: the pairing with the most
+/// in common, or, in a large gap, the first match.
 fn alike(a: &[Side<'_>], b: &[Side<'_>]) -> Vec<(usize, usize)> {
     if a.len().saturating_mul(b.len()) > EACH_WITH_EACH {
         let mut from = 0;
@@ -127,7 +127,7 @@ fn alike(a: &[Side<'_>], b: &[Side<'_>]) -> Vec<(usize, usize)> {
         }
         return pairs;
     }
-    // best[i][j]: the most that the pairs of a[i..] and b[j..] can have in common.
+    // best[i][j]: the maximum similarity of the pairs of a[i..] and b[j..].
     let width = b.len() + 1;
     let mut best = vec![0u64; (a.len() + 1) * width];
     let mut common = vec![0u64; a.len() * b.len()];
@@ -162,7 +162,7 @@ fn alike(a: &[Side<'_>], b: &[Side<'_>]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Thousandths of the words that two messages have in common.
+/// Thousandths of common words of two messages.
 fn likeness(a: &Side<'_>, b: &Side<'_>) -> u64 {
     let all = a.words.len() + b.words.len();
     if a.role != b.role || all == 0 {

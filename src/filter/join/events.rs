@@ -1,4 +1,4 @@
-//! Events of a session that becomes part of another: what they name has another id there, or is not there again.
+//! Rewrites the events of a joined session: the messages that they name may have another id there, or be left out.
 
 use crate::filter::copies::quoted;
 use crate::model::event::{Action, Event, Span, Target};
@@ -8,18 +8,18 @@ use crate::model::session::Session;
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
-/// What becomes of a message.
+/// How a message is joined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It stays; perhaps with another id.
+    /// Kept, perhaps with a new id.
     Kept(Option<String>),
-    /// It is left out: a copy of the message that has this id.
+    /// Left out as a copy of the message with this id.
     Copy(String),
-    /// It is left out, and nothing stands for it.
+    /// Left out without a replacement.
     Gone,
 }
 
-/// What becomes of each message of a session, by line.
+/// The fate of each message of a session, by line.
 pub(super) struct Fates(Vec<Option<Fate>>);
 
 impl Fates {
@@ -40,17 +40,17 @@ impl Fates {
     }
 }
 
-/// The messages of a session by their names.
+/// The messages of a session by id.
 pub(super) struct Names<'s> {
     fates: &'s Fates,
     places: HashMap<String, Vec<usize>>,
-    /// Of each message its id, and which of that id it is.
+    /// The id of each message, and its position among messages with that id.
     ids: HashMap<usize, (String, u64)>,
-    /// Ids of messages that events put in: they are in no line of their own.
+    /// Ids of messages that events insert; they have no line of their own.
     inserted: HashSet<String>,
-    /// How many lines before each one are left out.
+    /// The number of left-out lines before each line.
     left_out: Vec<usize>,
-    /// For each line the nearest message that is kept, at or after it and at or before it.
+    /// For each line the nearest kept message, at or after it and at or before it.
     kept_from: Vec<Option<usize>>,
     kept_until: Vec<Option<usize>>,
 }
@@ -111,7 +111,7 @@ impl<'s> Names<'s> {
             .filter(|line| *line < event)
     }
 
-    /// The name that a message has in the whole; none when nothing there is meant.
+    /// The id of a message in the joined session; none if it has no counterpart.
     fn target(&self, event: usize, id: &str, nth: Option<u64>) -> Option<(String, Option<u64>)> {
         let Some(line) = self.line(event, id, nth) else {
             return self.inserted.contains(id).then(|| (id.to_string(), nth));
@@ -128,7 +128,7 @@ impl<'s> Names<'s> {
         }
     }
 
-    /// The same, or the first message behind it that has a name.
+    /// Like `target`, or else the first kept message after it.
     fn from(&self, event: usize, target: &Target<'_>) -> Option<(String, Option<u64>)> {
         let found = self.target(event, &target.id, target.nth);
         found.or_else(|| {
@@ -138,7 +138,7 @@ impl<'s> Names<'s> {
         })
     }
 
-    /// The id of a message that stays, and which of that id it is.
+    /// The new id of a kept message, and its position among messages with that id.
     fn kept(&self, line: usize) -> Option<(String, u64)> {
         let (id, nth) = self.ids.get(&line)?;
         match self.fates.get(line)? {
@@ -148,7 +148,7 @@ impl<'s> Names<'s> {
         }
     }
 
-    /// The lines between two messages; none when one of them is not there.
+    /// The lines between two messages; none when one of them is missing.
     fn between(
         &self,
         event: usize,
@@ -159,8 +159,8 @@ impl<'s> Names<'s> {
         Some(first..=self.line(event, ends[1].as_ref(), Some(nth[1]))?)
     }
 
-    /// What a range of a `drop` names: the range, or one by one what is left of it and the originals of copies.
-    /// `named` are the lines of the event that are named already.
+    /// Translates a range of a `drop`: the range itself, or one by one the kept messages and the originals of copies.
+    /// `named` holds the lines that the event already names.
     fn dropped(&self, event: usize, ends: &[impl AsRef<str>; 2], named: &mut Sweep) -> Vec<Vec<u8>> {
         let Some(lines) = self.between(event, ends, [1, 1]) else {
             return Vec::new();
@@ -186,7 +186,7 @@ impl<'s> Names<'s> {
         elements
     }
 
-    /// The event as it is in the whole; none when nothing of it is left.
+    /// Rewrites an event for the joined session; none when it has no effect there.
     pub fn rewritten(&self, index: usize, event: &Event<'_>) -> Option<Vec<u8>> {
         match event.action() {
             Action::Truncate(cut) => {
@@ -207,7 +207,7 @@ impl<'s> Names<'s> {
                 let Some(covers) = &summary.covers else {
                     return Some(event.raw.to_vec());
                 };
-                // What it stands for of earlier sessions stays as it is: it was a copy.
+                // References to earlier sessions are unchanged: the messages were copies.
                 let lines = self.between(index, covers, summary.nth);
                 let own = lines.and_then(|lines| {
                     let first = self.kept_from[*lines.start()].filter(|line| lines.contains(line))?;

@@ -1,4 +1,4 @@
-//! Several sessions as one: a chain back into the conversation that it is, each message once.
+//! Joins sessions, e.g. a chain of continuations, into one with each message once.
 
 mod events;
 #[cfg(test)]
@@ -18,10 +18,10 @@ use crate::model::view::View;
 use events::{Fate, Fates, Names};
 use std::collections::{HashMap, HashSet};
 
-/// Events that are of one log or one place in a chain, and not of the conversation.
+/// Events that belong to a log or a position in a chain, not to the conversation.
 const OF_ONE: [&str; 5] = ["link", "gc", "repair", "redact", "archive"];
 
-/// Sessions that became one.
+/// The joined session and what was merged.
 #[derive(Debug, Default)]
 pub struct Joined {
     /// The session.
@@ -30,20 +30,20 @@ pub struct Joined {
     pub id: String,
     /// Copies and markers that were left out.
     pub left_out: u64,
-    /// Copies that stay, since what they are copies of is not there.
+    /// Copies that were kept because their originals are missing.
     pub kept: u64,
-    /// Messages and events that an earlier session has too, and that are there once.
+    /// Messages and events that an earlier session also has, included once.
     pub shared: u64,
-    /// Messages that got another id, since an earlier session has one of theirs with other content.
+    /// Messages that got another id because an earlier session uses theirs for other content.
     pub renamed: u64,
-    /// The ids of those.
+    /// The original ids of those messages.
     pub conflicts: Vec<String>,
 }
 
-/// Joins sessions in this order. Without an `id` it is made of the first one's and of what comes out.
+/// Joins sessions in this order. Without an `id` it is derived from the first session's id and the result.
 ///
 /// # Errors
-/// [`Kind::Usage`] when there is no session at all.
+/// [`Kind::Usage`] when there are no sessions.
 pub fn join(sessions: &[Session], order: &Order, id: Option<&str>) -> Result<Joined> {
     let present: Vec<&Session> = order
         .steps
@@ -78,7 +78,7 @@ pub fn join(sessions: &[Session], order: &Order, id: Option<&str>) -> Result<Joi
     })
 }
 
-/// An id that is the same for the same sessions.
+/// Derives an id; the same sessions always give the same id.
 fn derived(first: &str, lines: &Session) -> String {
     let digest = key::sha256_of((0..lines.len()).map(|index| lines.full(index)));
     let named = format!("{first}.joined-{}", &digest[..8]);
@@ -88,7 +88,7 @@ fn derived(first: &str, lines: &Session) -> String {
     }
 }
 
-/// The title of the session whose pieces all of them are: that of a piece says which piece it is.
+/// The common title of parts of one session, without the part number.
 fn whole_title(present: &[&Session]) -> Option<Vec<u8>> {
     let lineage = |session: &&Session| {
         let metadata = header_member(session, "metadata")?;
@@ -106,7 +106,7 @@ fn whole_title(present: &[&Session]) -> Option<Vec<u8>> {
     present.iter().all(same).then_some(title)
 }
 
-/// The first session's line, as that of the whole.
+/// The first session's header, adapted to the joined session.
 fn header(present: &[&Session], id: &str) -> Vec<u8> {
     let raw = |name: &str| header_member(present[0], name);
     let mut built = HeaderBuilder::default();
@@ -122,7 +122,7 @@ fn header(present: &[&Session], id: &str) -> Vec<u8> {
             built.raw(name, whole);
             continue;
         }
-        // A title may have come later; what else a later session says is about that one.
+        // A later session may have set the title; its other members describe that session only.
         if let Some(value) = raw(name).or_else(|| if name == "title" { later() } else { None }) {
             built.raw(name, value);
         }
@@ -143,10 +143,10 @@ fn header(present: &[&Session], id: &str) -> Vec<u8> {
     built.finish(id)
 }
 
-/// A hash of what two messages have in common when one is an unmarked copy of the other: role, content and category.
+/// A hash that a message and an unmarked copy share: role, content and category.
 fn likeness(message: &Message<'_>) -> [u8; 32] {
     let members = [Some(message.role), message.content, message.category];
-    // JSON values hold no NUL.
+    // JSON values contain no NUL.
     key::digest(
         members
             .into_iter()
@@ -158,27 +158,28 @@ fn likeness(message: &Message<'_>) -> [u8; 32] {
 struct Work {
     out: Session,
     joined: Joined,
-    /// Messages that are there: the id under which a copy may name one, and the id that it has.
+    /// Included messages: the id by which a copy may refer to one, and its current id.
     there: HashMap<String, String>,
     alike: HashMap<[u8; 32], String>,
-    /// Hashes of what messages say, by the ids that they came with.
+    /// Content hashes of the included messages, by original id.
     said: HashMap<String, Vec<String>>,
-    /// Events that are there: their ids, and hashes of their lines as they are here.
+    /// Included events: their ids, and hashes of their rewritten lines.
     events: HashMap<String, String>,
 }
 
 impl Work {
-    /// The lines, and what was done; what was only known for further sessions is forgotten.
+    /// Returns the lines and the statistics.
     fn ended(self) -> (Session, Joined) {
         (self.out, self.joined)
     }
 
-    /// Adds a session, which may be the first and the last one; `before` is the one that it continues, when that is there.
+    /// Adds a session; `before` is the session that it continues, if present. The flags mark the first and the last
+    /// session.
     fn session(&mut self, session: &Session, before: Option<&Session>, (is_first, is_last): (bool, bool)) {
         let parent = session.header_text("continued_from");
         let follows = parent.is_some() && before.and_then(|before| before.header_text("id")) == parent;
         let origins = chain::origins(session);
-        // Nobody asks what is like a message when no copy without a mark follows it.
+        // Similarity is needed only if an unmarked copy can follow.
         let likens = !is_last || origins.iter().any(|(_, origin)| *origin == Origin::Copy(None));
         let mut derived = session.derived_ids().peekable();
         let moves = session
@@ -220,11 +221,11 @@ impl Work {
             }
             if let Origin::Copy(of) = &origin {
                 self.joined.kept += 1;
-                // Further copies of it are copies of this one.
+                // Later copies of the same original are copies of this one.
                 new.extend(of.clone().map(|of| (of, id.clone())));
             }
             let taken = self.there.contains_key(&id);
-            // Events name what has no id by one that depends on the lines before.
+            // Events refer to a message without an id by a derived id, which depends on the lines before.
             let changed =
                 (taken && own.is_some() || moves && own.is_none() && !is_first).then(|| match taken {
                     true => other_id("msg_", session, &id),
@@ -299,7 +300,7 @@ impl Work {
                 continue;
             };
             if let Some(id) = id {
-                // Equal only when the messages that it names are those that the other names.
+                // Two events are equal only if they name the same messages.
                 let hash = key::sha256(&line);
                 if (names.is_some() || !renames) && self.events.get(&id) == Some(&hash) {
                     self.joined.shared += 1;
@@ -326,7 +327,7 @@ impl Work {
     }
 }
 
-/// A hash of what a message says: equal for two copies of which one has a count or a time that the other lacks.
+/// A hash of a message's content, equal for copies of which one lacks a count or a time.
 fn said(record: &Record<'_>) -> String {
     const ASIDE: [(&str, Option<&[u8]>); 3] = [("tokens", None), ("timestamp", None), ("metadata", None)];
     let said = json::with_members(record.body, &ASIDE);
@@ -342,7 +343,7 @@ fn said(record: &Record<'_>) -> String {
     key::sha256(&whole)
 }
 
-/// Another id for what has one that an earlier session has too: the same whenever they are joined.
+/// Derives a replacement for an id that an earlier session uses; the same for every join.
 fn other_id(prefix: &str, session: &Session, id: &str) -> String {
     let whose = session.header_text("id").unwrap_or_default();
     derived_id(prefix, &format!("{whose}\n{id}"), 16)

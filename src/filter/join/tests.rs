@@ -10,7 +10,7 @@ fn counter() -> Counter {
     Counter::new(Tokenizer::named("chars4").unwrap(), None)
 }
 
-/// The session that continues this one, which tells so then.
+/// Continues a session and links the two.
 fn go_on(session: &mut Session) -> Session {
     let before = Before::told(session).unwrap();
     let source = session.header_text("id").unwrap();
@@ -31,7 +31,7 @@ fn go_on(session: &mut Session) -> Session {
     next
 }
 
-/// What a letter does to the last session of a chain: who speaks, or what happens.
+/// Applies a letter to the last session of a chain: a message by role, or an event.
 fn act(chain: &mut Vec<Session>, letter: char, nth: usize) {
     let last = chain.last_mut().unwrap();
     let id = if nth.is_multiple_of(3) {
@@ -102,7 +102,7 @@ fn joined(chain: &[Session]) -> (Joined, Order) {
     (join(chain, &order, None).unwrap(), order)
 }
 
-/// The texts of a session's own messages, in order.
+/// The texts of a session's messages that are not copies, in order.
 fn own(session: &Session) -> Vec<String> {
     let text = |(index, origin): (usize, Origin)| {
         let record = session.record(index);
@@ -140,11 +140,11 @@ proptest! {
         prop_assert_eq!(&order.faults, &Vec::<String>::new());
         prop_assert_eq!(joined.kept, 0);
         prop_assert_eq!(own(&joined.session), said);
-        // No event names what is not there, unless it did before.
+        // No event refers to a missing message, unless it did before.
         let view = View::replay(&joined.session);
         let dangling: usize = chain.iter().map(|session| View::replay(session).dangling.len()).sum();
         prop_assert!(view.dangling.len() <= dangling, "{:?}\n{}", view.dangling, joined.session.text());
-        // What the last session shows of its own is what the whole shows of it.
+        // The joined session shows the last session's own messages.
         let last = chain.last().unwrap();
         let (there, shown) = (visible(last), visible(&joined.session));
         let own_lines = chain::origins(last).into_iter().filter(|(_, origin)| *origin == Origin::Own);
@@ -153,7 +153,7 @@ proptest! {
         for (mine, whole) in own_lines.iter().rev().zip(all.iter().rev()) {
             prop_assert_eq!(there.contains(mine), shown.contains(whole), "{}\n{}", last.text(), joined.session.text());
         }
-        // Lines that nobody can read are all there.
+        // Damaged lines are all preserved.
         let by_hand = joined.session.text().matches("by hand").count();
         prop_assert_eq!(by_hand, script.matches('x').count());
     }
@@ -173,11 +173,11 @@ proptest! {
             };
             view.items.iter().filter(wanted).map(|item| item.message(session).unwrap().text().into_owned()).collect()
         };
-        // Everything that stands, once, however often it is continued.
+        // Standing messages occur once, however long the chain is.
         prop_assert_eq!(texts(&next, true), texts(&before, true));
         let markers = next.text().matches("session_transition").count();
         prop_assert_eq!(markers, 1);
-        // What was said is carried from the last question on, or not at all.
+        // Messages are copied from the last question on, or not at all.
         let (said, carried) = (texts(&before, false), texts(&next, false));
         prop_assert!(said.ends_with(&carried));
         let answered = before.messages().filter(|(_, t)| matches!(t.category, crate::model::message::Category::Dialog | crate::model::message::Category::SystemOutput)).last();
@@ -204,7 +204,7 @@ fn ids_that_two_sessions_have_are_told_apart() {
         .map(|m| m.text().into_owned())
         .collect();
     assert_eq!(shown, ["b 2", "same"], "{}", joined.session.text());
-    // A restore of the second session's cut takes back that one.
+    // A restore in the second session undoes that session's cut.
     let mut b = one("b", "b");
     b.push_new(br#"{"type":"restore","id":"r","at":"x","of":"e"}"#);
     let (joined, _) = self::joined(&[one("a", "a"), b]);
@@ -219,9 +219,9 @@ fn copies_of_what_is_missing_stay() {
     let last = all.pop().unwrap();
     let (alone, order) = joined(std::slice::from_ref(&last));
     assert_eq!(order.faults, ["missing session: chat.1"]);
-    // Two rules, the background, and the question without an answer.
+    // Two instructions, the context message, and the unanswered question.
     assert_eq!((alone.kept, alone.left_out), (4, 1));
-    // With a gap: what is in neither of the others stays.
+    // With a missing session: messages found in neither of the others are kept.
     let (gap, _) = joined(&[all[0].clone(), last]);
     assert_eq!((gap.kept, gap.left_out), (2, 3));
 }
@@ -253,7 +253,7 @@ fn a_cut_in_a_later_session_cuts_the_whole() {
 
 #[test]
 fn what_happens_to_a_copy_happens_to_its_original() {
-    // A rule, background, an answered question, and one without an answer, of which three are copied.
+    // An instruction, a context message, an answered question and an unanswered one; three of them are copied.
     let mut chain = chain("skuau|a");
     let ids: Vec<String> = chain[1]
         .messages()
@@ -275,7 +275,7 @@ fn what_happens_to_a_copy_happens_to_its_original() {
         texts,
         ["text 0", "text 2", "text 3", "put in", "shorter", "text 6"]
     );
-    // A range that begins with copies covers what is left of it here, and hides nothing of the session before.
+    // A range that begins with copies covers its remaining messages here and hides none of the earlier session.
     let last = chain[1]
         .messages()
         .last()
@@ -331,10 +331,10 @@ fn copies_that_share_messages_have_each_of_them_once() {
     assert_eq!((both.shared, both.renamed), (5, 0), "{}", both.session.text());
     assert_eq!(View::replay(&both.session).items.len(), 6);
     assert_eq!(both.session.text().matches("truncate").count(), 1);
-    // A count, a time and where it came from are not what a message says.
+    // A count, a time and an origin are not content.
     let (again, _) = joined(&[both.session.clone(), copy("c", "d", &[])]);
     assert_eq!(texts(&again).len(), 7);
-    // What differs under one id is there twice, and named.
+    // Different messages with one id are both kept and reported.
     let (differ, _) = joined(&[copy("a", "d", &[]), copy("b", "other", &[])]);
     assert_eq!(texts(&differ), ["a", "b", "c", "d", "other"]);
     assert_eq!(

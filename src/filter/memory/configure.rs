@@ -1,4 +1,4 @@
-//! Another memory for a session that is there already: an event that changes its header.
+//! Plans a change of a session's retention policy, stored as an event that changes its header.
 
 use super::session::memory_of;
 use crate::error::{Kind, Result};
@@ -8,12 +8,12 @@ use crate::model::json::{self, ObjectBuilder};
 use crate::model::memory::Memory;
 use crate::model::session::Session;
 
-/// The event that gives a session the memory that is asked for, and what changes in words; none when it has that already.
-/// What is not asked for stays as the session has it.
+/// Returns the event that sets the requested policy and a description of the change; none when nothing changes.
+/// Settings that were not requested are kept.
 ///
 /// # Errors
 ///
-/// [`Kind::Usage`]: what is asked for cannot work.
+/// [`Kind::Usage`]: the requested policy is invalid.
 pub fn configure(
     session: &Session,
     asked: &str,
@@ -41,7 +41,7 @@ pub fn configure(
     Ok(Some((event.finish(), difference(before, &memory))))
 }
 
-/// What is new of a memory, in the words of its keys.
+/// Describes the changed settings by key.
 fn difference(before: Option<Memory>, now: &Memory) -> String {
     let text = |raw: &[u8]| match json::text(raw) {
         Some(text) => text.into_owned(),

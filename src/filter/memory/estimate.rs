@@ -1,4 +1,4 @@
-//! PenguiFlow's count: a quarter of the code points of what it would send.
+//! PenguiFlow's token estimate: a quarter of the code points of its context.
 
 use super::machine::{Cost, Shown};
 use crate::filter::summarize;
@@ -7,7 +7,7 @@ use crate::model::json::push_text;
 /// PenguiFlow's estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
-    /// Whether nothing is ever shown, as with the strategy `none`.
+    /// Whether the context never includes turns, as with the strategy `none`.
     pub shows_nothing: bool,
 }
 
@@ -19,7 +19,7 @@ fn length(text: &str) -> u64 {
     text.chars().count() as u64
 }
 
-/// Code points of a turn as it is sent.
+/// Code points of a turn as sent.
 pub fn turn_size(sorted: &[u8]) -> u64 {
     length(&String::from_utf8_lossy(sorted))
 }
@@ -58,8 +58,8 @@ impl Cost for Estimate {
     }
 }
 
-/// Whole sentences of a summary, its tags kept; where not one fits, the beginning of the first words, so that what was
-/// summed up is not forgotten altogether.
+/// Shortens a summary to whole sentences and keeps its tags; if not one sentence fits, keeps its first words, so that
+/// the summary is not lost completely.
 pub fn shorten(summary: &str, most: u64, count: &dyn Fn(&str) -> u64) -> Option<String> {
     if let Ok(text) = summarize::shorten(summary, most, count) {
         return Some(text);
@@ -67,7 +67,7 @@ pub fn shorten(summary: &str, most: u64, count: &dyn Fn(&str) -> u64) -> Option<
     let (open, inside, close) = apart(summary);
     let written = |end: usize| format!("{open}{}\u{2026}{close}", inside[..end].trim_end());
     let ends: Vec<usize> = inside.char_indices().map(|(at, _)| at).skip(1).collect();
-    // Longer beginnings take more: the longest that fits is searched by halves.
+    // The size grows with the length, so binary search finds the longest beginning that fits.
     let fitting = ends.partition_point(|end| count(&written(*end)) <= most);
     let end = *ends.get(fitting.checked_sub(1)?)?;
     let words = inside[..end]
@@ -77,7 +77,7 @@ pub fn shorten(summary: &str, most: u64, count: &dyn Fn(&str) -> u64) -> Option<
     (count(&text) <= most).then_some(text)
 }
 
-/// The tags around a text, and what is between them.
+/// Splits a text into its opening tag, content and closing tag.
 fn apart(summary: &str) -> (&str, &str, &str) {
     let inside = summary
         .strip_prefix('<')

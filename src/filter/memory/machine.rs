@@ -1,5 +1,5 @@
-//! A memory as one state machine: a turn is added, a summary is asked for, comes or fails, and what is over the total
-//! gives way. Nothing here reads a clock, and every operation ends: whatever is repeated makes something smaller.
+//! The retention policy of a session as a state machine: adds turns, requests and applies summaries, handles failures
+//! and enforces the total. Reads no clock; every operation terminates because each repeated step reduces the size.
 
 use super::queue::{Entry, List, Queue};
 use crate::error::{Error, Kind, Result};
@@ -7,46 +7,46 @@ use crate::model::health::{Health, State};
 use crate::model::memory::{Memory, Overflow, Strategy};
 use std::collections::HashSet;
 
-/// What a model is shown of a memory.
+/// The parts of a memory that the model receives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// The turns that stay whole.
+    /// Turns kept in full.
     pub recent: List,
-    /// Those that wait for a summary, unless they are not shown.
+    /// Turns that wait for a summary, if shown.
     pub pending: List,
-    /// Those that wait until summaries succeed again, where those are shown.
+    /// Turns that wait for a recovery, if shown.
     pub backlog: List,
-    /// What the summary takes, see [`Cost::spoken`]; 0 when there is none or it is not shown.
+    /// Size of the summary, see [`Cost::spoken`]; 0 when there is none or it is not shown.
     pub summary: u64,
 }
 
-/// How tokens are counted, and how a summary is made smaller.
+/// Counts tokens and shortens summaries.
 pub trait Cost {
-    /// Tokens of what is shown.
+    /// Tokens of the shown parts.
     fn context(&self, shown: &Shown) -> u64;
-    /// What a summary takes of that, in the unit in which turns are measured; 0 for an empty one.
+    /// Size of a summary in the context, in the unit of turn sizes; 0 for an empty one.
     fn spoken(&self, summary: &str) -> u64;
-    /// Tokens of a summary by itself.
+    /// Tokens of the summary text alone.
     fn summary(&self, text: &str) -> u64;
-    /// The summary in no more than so many tokens; none when nothing of it could be kept.
+    /// Shortens a summary to at most `most` tokens; none when nothing fits.
     fn shorten(&self, summary: &str, most: u64) -> Option<String>;
 }
 
-/// What was done to stay within the total.
+/// The result of enforcing the total.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enforced<T> {
-    /// Turns that left, oldest first.
+    /// Dropped turns, oldest first.
     pub dropped: Vec<T>,
     /// Whether the total is met.
     pub fits: bool,
-    /// Tokens of what is shown now.
+    /// Tokens of the parts shown now.
     pub tokens: u64,
 }
 
-/// What a summary is to be made of.
+/// The input for a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request<T> {
-    /// The summary so far.
+    /// The current summary.
     pub previous_summary: String,
     /// The turns, oldest first.
     pub turns: Vec<T>,
@@ -54,7 +54,7 @@ pub struct Request<T> {
 }
 
 impl<T> Request<T> {
-    /// The same for the oldest turns only, so many.
+    /// Limits the request to its oldest turns.
     pub fn first(mut self, turns: usize) -> Request<T> {
         self.turns.truncate(turns);
         self.serials.truncate(turns);
@@ -62,7 +62,7 @@ impl<T> Request<T> {
     }
 }
 
-/// A memory.
+/// A session's memory: its turns, summary and health under a retention policy.
 #[derive(Clone, Debug)]
 pub struct Machine<T> {
     memory: Memory,
@@ -76,19 +76,19 @@ pub struct Machine<T> {
     next: u64,
 }
 
-/// Where a turn of a memory that is made from what was stored belongs.
+/// The part of the memory that a stored turn belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// It waits for a summary until the memory recovers.
+    /// Waits for a summary until the memory recovers.
     Backlog,
-    /// It waits for a summary.
+    /// Waits for a summary.
     Pending,
-    /// It stays whole.
+    /// Kept in full.
     Recent,
 }
 
 impl<T: Clone> Machine<T> {
-    /// An empty memory.
+    /// Creates an empty memory.
     ///
     /// # Errors
     ///
@@ -108,26 +108,26 @@ impl<T: Clone> Machine<T> {
         })
     }
 
-    /// What was stored of its health, and whether an attempt to recover was under way.
+    /// Sets the stored health and whether a recovery attempt is in progress.
     pub fn with_health(mut self, health: Health, is_recovering: bool) -> Self {
         self.health = health;
         self.is_recovering = is_recovering;
         self
     }
 
-    /// A model is shown everything, whatever the health: what waits is never hidden.
+    /// Shows the model every turn, whatever the health.
     pub fn showing_all(mut self) -> Self {
         self.shows_all = true;
         self
     }
 
-    /// The summary that was stored.
+    /// Sets the stored summary.
     pub fn with_summary(mut self, summary: impl Into<String>) -> Self {
         self.summary = summary.into();
         self
     }
 
-    /// Puts in a turn that was stored, behind those of its part. Nothing else happens.
+    /// Appends a stored turn to a part without enforcing limits.
     pub fn load(&mut self, part: Part, turn: T, size: u64) {
         let entry = self.entry(turn, size);
         match part {
@@ -146,17 +146,17 @@ impl<T: Clone> Machine<T> {
         }
     }
 
-    /// The configuration.
+    /// The retention policy.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// The failures and when the next attempt is due.
+    /// The failures and the time of the next attempt.
     pub fn health(&self) -> &Health {
         &self.health
     }
 
-    /// How the summaries fare.
+    /// The status of the summarizer.
     pub fn state(&self) -> State {
         match (self.is_recovering, self.health.failures, self.health.degraded) {
             (true, ..) => State::Recovering,
@@ -181,12 +181,12 @@ impl<T: Clone> Machine<T> {
         entries.entries().map(|entry| &entry.turn)
     }
 
-    /// Whether a model is shown the summary, and what waits for one.
+    /// Whether the model receives the summary and the pending turns.
     pub fn shows_summary(&self) -> bool {
         self.shows_all || self.memory.strategy == Strategy::RollingSummary && self.state() != State::Degraded
     }
 
-    /// Tokens of what a model is shown.
+    /// Tokens that the model receives.
     pub fn tokens(&self, cost: &impl Cost) -> u64 {
         self.tokens_with(cost.spoken(&self.summary), cost)
     }
@@ -202,11 +202,11 @@ impl<T: Clone> Machine<T> {
         })
     }
 
-    /// Adds a turn. The oldest beyond those that stay whole leave or wait, and the total is enforced.
+    /// Adds a turn, drops or queues the turns beyond the kept number, and enforces the total.
     ///
     /// # Errors
     ///
-    /// [`Kind::No`] when the policy is to refuse and the total would be exceeded; the memory is as before then.
+    /// [`Kind::No`] when the total would be exceeded and the policy is `error`; the memory is then unchanged.
     pub fn add(&mut self, turn: T, size: u64, cost: &impl Cost) -> Result<Enforced<T>> {
         if self.memory.strategy == Strategy::None {
             return Ok(Enforced {
@@ -236,7 +236,7 @@ impl<T: Clone> Machine<T> {
                 Ok(Enforced { dropped, ..enforced })
             }
             Err(error) => {
-                // What was refused was never there.
+                // Undo the addition.
                 let waiting = match (truncates, degraded) {
                     (true, _) => &mut gone,
                     (false, true) => &mut self.backlog,
@@ -251,12 +251,12 @@ impl<T: Clone> Machine<T> {
         }
     }
 
-    /// After a summary: it is cut to its own limit, and the total is enforced.
+    /// Checks a new summary: shortens it to its limit and enforces the total.
     ///
     /// # Errors
     ///
-    /// [`Kind::Unavailable`] when it is blank, when it is too long and the policy is to refuse, or when nothing of it
-    /// could be kept. What is there then is no memory to go on with.
+    /// [`Kind::Unavailable`] when the summary is blank, when it is too long and the policy is `error`, or when it
+    /// cannot be shortened. The memory must not be used afterwards.
     pub fn settle(&mut self, cost: &impl Cost) -> Result<Enforced<T>> {
         let refused = |what: String| Error::new(Kind::Unavailable, what);
         let (most, tokens) = (self.memory.summary, cost.summary(&self.summary));
@@ -275,11 +275,11 @@ impl<T: Clone> Machine<T> {
             .map_err(|error| refused(format!("with the summary {}", error.message)))
     }
 
-    /// Lets go until the total is met, the newest turn excepted. What makes nothing smaller is not done.
+    /// Drops turns, but never the newest, until the total is met. Skips steps that free nothing.
     ///
     /// # Errors
     ///
-    /// [`Kind::No`] when the policy is to refuse and the total is exceeded.
+    /// [`Kind::No`] when the total is exceeded and the policy is `error`.
     pub fn enforce(&mut self, cost: &impl Cost) -> Result<Enforced<T>> {
         let Memory { total, overflow, .. } = self.memory;
         let spoken = cost.spoken(&self.summary);
@@ -306,7 +306,7 @@ impl<T: Clone> Machine<T> {
         let spoken = cost.spoken(&self.summary);
         enforced.tokens = self.tokens_with(spoken, cost);
         while enforced.tokens > total {
-            // Where no turn stays whole, the newest is among those that wait.
+            // If no turn is kept in full, the newest one is among the waiting turns.
             let floor = usize::from(self.recent.is_empty());
             let waits = self.pending.len() + if self.shows_all { self.backlog.len() } else { 0 };
             let entries = match shows && waits > floor {
@@ -321,7 +321,7 @@ impl<T: Clone> Machine<T> {
         }
         if enforced.tokens > total && shows && !self.summary.is_empty() {
             let without = self.tokens_with(0, cost);
-            // What does not help is not destroyed.
+            // Clear the summary only if that meets the total.
             if without <= total {
                 self.summary.clear();
                 enforced.tokens = without;
@@ -331,7 +331,7 @@ impl<T: Clone> Machine<T> {
         Ok(enforced)
     }
 
-    /// Whether a summary is due at this time, RFC 3339.
+    /// Whether a summary is due at `now` (RFC 3339).
     pub fn is_due(&self, now: &str) -> bool {
         self.part_due(now).is_some()
     }
@@ -348,7 +348,7 @@ impl<T: Clone> Machine<T> {
         (self.is_recovering || self.health.is_due(now)).then_some(part)
     }
 
-    /// What is to be summed up now; none when nothing is due. A memory that goes without begins to recover.
+    /// Returns the turns to summarize now; none when nothing is due. A degraded memory begins to recover.
     pub fn request(&mut self, now: &str) -> Option<Request<T>> {
         let part = self.part_due(now)?;
         if self.state() == State::Degraded {
@@ -370,12 +370,12 @@ impl<T: Clone> Machine<T> {
         })
     }
 
-    /// Takes a summary: it stands for exactly the turns of the request.
+    /// Applies a summary, which replaces exactly the turns of the request.
     ///
     /// # Errors
     ///
-    /// [`Kind::Unavailable`] when the summary is too long and the policy is to refuse, or when nothing of it could be
-    /// kept. It is a failed attempt, and nothing else changes.
+    /// [`Kind::Unavailable`] when the summary is too long and the policy is `error`, or when it cannot be shortened.
+    /// This counts as a failed attempt; nothing else changes.
     pub fn apply(
         &mut self,
         request: &Request<T>,
@@ -401,14 +401,14 @@ impl<T: Clone> Machine<T> {
         }
         self.health = Health::default();
         self.is_recovering = false;
-        // What a request left of the backlog is the oldest of what waits.
+        // Backlog turns that the request left out are the oldest of the pending turns.
         let waiting = std::mem::take(&mut self.pending);
         self.backlog.extend(waiting);
         std::mem::swap(&mut self.backlog, &mut self.pending);
         self.settle(cost)
     }
 
-    /// An attempt failed.
+    /// Records a failed attempt.
     pub fn fail(&mut self, now: &str, why: &str) {
         self.health = self.memory.policy().failed(&self.health, now, why);
         self.is_recovering = false;
@@ -418,7 +418,7 @@ impl<T: Clone> Machine<T> {
         }
     }
 
-    /// Asks for summaries until nothing waits or the memory has to go without. `wait` is told until when.
+    /// Requests summaries until nothing is pending or the memory is degraded. `wait` receives the time to wait for.
     pub fn flush(
         &mut self,
         mut now: String,
@@ -438,7 +438,7 @@ impl<T: Clone> Machine<T> {
             };
             match ask(&request) {
                 Ok(summary) => {
-                    // One that is refused is counted, and has an end.
+                    // A rejected summary counts as a failure, so the loop ends.
                     let _ = self.apply(&request, &summary, &now, cost);
                 }
                 Err(why) => self.fail(&now, &why),

@@ -1,8 +1,8 @@
-//! What a session remembers by itself: how many turns stay whole, what waits for a summary, what there is room for,
-//! and what happens when summaries fail.
+//! The retention policy of a session: how many turns are kept in full, which wait for a summary, the token limits,
+//! and the handling of summarizer failures.
 //!
-//! [`Machine`] is all of it, without a session and without a clock; [`plan`] adds to a session, [`due`] tells what is to
-//! be summed up.
+//! [`Machine`] implements the policy without a session or a clock; [`plan`] applies it to new lines of a session,
+//! [`due`] lists what to summarize.
 
 mod configure;
 mod estimate;

@@ -1,8 +1,8 @@
-//! The turns of one part of a memory, oldest first, and what they take together.
+//! A queue of turns with their total size.
 
 use std::collections::VecDeque;
 
-/// A turn of a memory: what it takes, and a number that no other turn of it has.
+/// A turn with its size and a unique number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry<T> {
     pub turn: T,
@@ -10,16 +10,16 @@ pub(super) struct Entry<T> {
     pub serial: u64,
 }
 
-/// Turns of one part of what a model is shown.
+/// The number and size of the turns of a shown part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct List {
-    /// How many.
+    /// Number of turns.
     pub turns: u64,
-    /// What they take, each by itself.
+    /// Sum of their sizes.
     pub size: u64,
 }
 
-/// Turns in the order of age. Their size is kept, so that a look at it costs the same for any number.
+/// Turns in order of age. The total size is maintained, so reading it takes constant time.
 #[derive(Clone, Debug)]
 pub(super) struct Queue<T> {
     entries: VecDeque<Entry<T>>,
@@ -59,27 +59,27 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Adds the newest.
+    /// Adds the newest turn.
     pub fn push(&mut self, entry: Entry<T>) {
         self.size += entry.size;
         self.entries.push_back(entry);
     }
 
-    /// Takes the oldest.
+    /// Removes the oldest turn.
     pub fn pop(&mut self) -> Option<Entry<T>> {
         let entry = self.entries.pop_front()?;
         self.size -= entry.size;
         Some(entry)
     }
 
-    /// Takes the newest.
+    /// Removes the newest turn.
     pub fn pop_back(&mut self) -> Option<Entry<T>> {
         let entry = self.entries.pop_back()?;
         self.size -= entry.size;
         Some(entry)
     }
 
-    /// Takes the oldest, so many.
+    /// Removes the oldest `count` turns.
     pub fn take(&mut self, count: usize) -> Queue<T> {
         let mut taken = Queue::default();
         for entry in self.entries.drain(..count) {
@@ -89,7 +89,7 @@ impl<T> Queue<T> {
         taken
     }
 
-    /// Takes the newest, so many.
+    /// Removes the newest `count` turns.
     pub fn take_back(&mut self, count: usize) -> Queue<T> {
         let mut taken = Queue::default();
         for entry in self.entries.split_off(self.entries.len() - count) {
@@ -99,13 +99,13 @@ impl<T> Queue<T> {
         taken
     }
 
-    /// Adds newer ones.
+    /// Appends newer turns.
     pub fn extend(&mut self, newer: Queue<T>) {
         self.size += newer.size;
         self.entries.extend(newer.entries);
     }
 
-    /// Keeps those of which this holds.
+    /// Keeps the turns that satisfy a condition.
     pub fn retain(&mut self, stays: impl Fn(&Entry<T>) -> bool) {
         self.entries.retain(stays);
         self.size = self.entries.iter().map(|entry| entry.size).sum();

@@ -1,4 +1,5 @@
-//! The memory of a session: its turns as a [`Machine`] has them, and what is let go when one is added.
+//! Applies a retention policy to a session: converts its turns to a [`Machine`] and plans what to drop when a turn is
+//! added.
 
 use super::super::compact::event::{About, Fate, Reshaping, Summary};
 use super::super::compact::work::summary_cost;
@@ -15,14 +16,14 @@ use crate::model::view::View;
 use crate::tokens::Counter;
 use std::collections::HashMap;
 
-/// A turn of a session's memory: the items of its view that it is.
+/// A turn, as the view items that it consists of.
 pub type Items = Vec<usize>;
 
-/// How a session's memory is measured.
+/// How the size of the context is measured.
 enum Measure {
-    /// As PenguiFlow does it.
+    /// PenguiFlow's estimate.
     Estimate(Estimate),
-    /// By tokens of messages; those that are no turns, and what waits, are always sent.
+    /// Message tokens; `beside` counts messages outside turns, which are always sent, as are waiting turns.
     Tokens { counter: Counter, beside: u64 },
 }
 
@@ -56,18 +57,18 @@ impl Cost for Measure {
     }
 }
 
-/// A session and what it remembers.
+/// A session with its parsed memory state.
 struct Held<'s> {
     session: &'s Session,
     view: View,
     state: State,
 }
 
-/// What the header says a session remembers; none when it says nothing.
+/// The retention policy in the header; none without one.
 ///
 /// # Errors
 ///
-/// [`Kind::Config`]: what it says cannot work.
+/// [`Kind::Config`]: the policy is invalid.
 pub fn memory_of(session: &Session) -> Result<Option<Memory>> {
     let header = session.header();
     let says = |name: &str| {
@@ -122,7 +123,7 @@ impl<'s> Held<'s> {
         }
     }
 
-    /// The item of the summary, and its text, which PenguiFlow has between tags.
+    /// The item and text of the summary; PenguiFlow's text includes its tags.
     fn summary(&self) -> Option<(usize, String)> {
         let items = self.view.items.iter().enumerate();
         let texts = items.filter_map(|(at, item)| Some((at, item.summary(self.session)?.into_owned())));
@@ -137,7 +138,7 @@ impl<'s> Held<'s> {
         self.state.dropped.iter().chain(&self.state.turns)
     }
 
-    /// The memory with these of the turns in it.
+    /// Builds the machine from the selected turns.
     fn machine(&self, measure: &Measure, is_in: impl Fn(&Placed) -> bool) -> Result<Machine<Items>> {
         let is_own = self.state.is_own();
         let recovering = self.state.health == health::State::Recovering;
@@ -159,26 +160,26 @@ impl<'s> Held<'s> {
     }
 }
 
-/// How a session's memory stands.
+/// The current state of a session's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// What it is to remember.
+    /// The retention policy.
     pub memory: Memory,
-    /// Turns that stay whole.
+    /// Turns kept in full.
     pub recent: usize,
     /// Turns that wait for a summary.
     pub pending: usize,
-    /// Turns that wait until summaries succeed again.
+    /// Turns that wait for a recovery.
     pub backlog: usize,
-    /// Tokens of what a model is shown.
+    /// Tokens that the model receives.
     pub tokens: u64,
 }
 
-/// How the memory of a session stands; none when it has none.
+/// The current state of a session's memory; none without a retention policy.
 ///
 /// # Errors
 ///
-/// [`Kind::Config`]: what its header says cannot work.
+/// [`Kind::Config`]: the policy in the header is invalid.
 pub fn standing(session: &Session, counter: Counter) -> Result<Option<Standing>> {
     let Some(memory) = memory_of(session)? else {
         return Ok(None);
@@ -196,12 +197,11 @@ pub fn standing(session: &Session, counter: Counter) -> Result<Option<Standing>>
     }))
 }
 
-/// Turns that wait for a summary, and turns that wait until summaries succeed again; none when a session remembers nothing
-/// by itself.
+/// The numbers of turns that wait for a summary and for a recovery; none without a retention policy.
 ///
 /// # Errors
 ///
-/// [`Kind::Config`]: what its header says cannot work.
+/// [`Kind::Config`]: the policy in the header is invalid.
 pub fn waiting(session: &Session) -> Result<Option<(usize, usize)>> {
     if memory_of(session)?.is_none() {
         return Ok(None);
@@ -213,12 +213,12 @@ pub fn waiting(session: &Session) -> Result<Option<(usize, usize)>> {
     )))
 }
 
-/// The items of the view that a summary is to be made of now, oldest first; none when there are none. Whether an
-/// attempt is worth it at this time the session's health says.
+/// The items of the view to summarize now, oldest first; none when there are none. Does not consider the retry time
+/// in the session's health.
 ///
 /// # Errors
 ///
-/// [`Kind::Config`]: what its header says cannot work.
+/// [`Kind::Config`]: the policy in the header is invalid.
 pub fn due(session: &Session) -> Result<Option<Items>> {
     let Some(memory) = memory_of(session)? else {
         return Ok(None);
@@ -239,22 +239,22 @@ pub fn due(session: &Session) -> Result<Option<Items>> {
     Ok(Some(items).filter(|items| !items.is_empty() && memory.strategy == Strategy::RollingSummary))
 }
 
-/// What comes of lines that are added to a session: they, and what makes room for them.
+/// Lines to append together with the change that makes room for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remembered {
     /// The lines to append.
     pub plan: Plan,
-    /// Tokens of what is shown now and the most there may be, when that cannot be met.
+    /// The current tokens and the total, if the total cannot be met.
     pub over: Option<(u64, u64)>,
 }
 
-/// Plans the addition of lines. A turn is complete when somebody has answered; then the oldest beyond those that stay
-/// whole leave or wait, and the total is enforced, by an event that `restore` takes back.
+/// Plans to append lines. A turn is complete after a reply; then the turns beyond the kept number are dropped or
+/// queued, and the total is enforced by an event that `restore` can undo.
 ///
 /// # Errors
 ///
-/// [`Kind::No`] when the memory's policy is to refuse, or when it keeps no turns at all; [`Kind::Config`]: what the header
-/// says cannot work.
+/// [`Kind::No`] when the policy is `error` and the total would be exceeded, or when the policy keeps no turns;
+/// [`Kind::Config`]: the policy in the header is invalid.
 pub fn plan(
     session: &Session,
     lines: Vec<Vec<u8>>,
@@ -274,7 +274,7 @@ pub fn plan(
     settle(session, &grown, memory, lines, told, counter, stamp)
 }
 
-/// What the lines that were added, and a summary among them, leave to be let go.
+/// Enforces the policy after the lines, which may include a summary, were appended.
 fn settle(
     session: &Session,
     grown: &Session,
@@ -286,10 +286,10 @@ fn settle(
 ) -> Result<Remembered> {
     let held = Held::of(grown)?;
     let measure = held.measure(counter);
-    // The turns that were there, and of how many items.
+    // The turns before the append: first line and number of items.
     let known: HashMap<Option<usize>, usize> = {
         let before = Held::of(session)?;
-        // A line has one place in the log, whatever happened to the view.
+        // Identify turns by log line, which does not depend on the view.
         before
             .turns()
             .map(|placed| {
@@ -326,7 +326,7 @@ fn settle(
     }
     let left = match new.is_empty() {
         true if held.summary() != Held::of(session)?.summary() => Some(machine.settle(&measure)?),
-        // A further answer is no turn of its own, but takes room like one.
+        // A further reply extends a turn, so the total must be checked again.
         true if held.turns().any(has_grown) => Some(machine.enforce(&measure)?),
         _ => None,
     };
@@ -358,7 +358,7 @@ fn settle(
     };
     let event = reshaping.event(grown, &held.view, &about, &stamp("memory")?)?;
     lines.push(event);
-    // A summary that is cut is none that was made: the failures before it still count.
+    // A shortened summary is not a new one: earlier failures still count.
     if reshaping.summary.is_some()
         && let Some(line) = Health::of(grown).line
     {

@@ -1,4 +1,4 @@
-//! What cuts, compactions and summaries take out of the view, to find those that cover the same messages.
+//! Finds cuts, compactions and summaries that hide the same messages.
 
 use super::side::{Key, Part};
 use crate::filter::diff::before;
@@ -12,7 +12,7 @@ pub(super) fn is_compaction(name: &str) -> bool {
     matches!(name, "truncate" | "compact" | "summary")
 }
 
-/// The ids of events that a session takes back.
+/// The ids of events that a session undoes.
 pub(super) fn taken_back(part: &Part<'_>) -> HashSet<String> {
     let of = |index| match part.session.record(index).event()?.action() {
         Action::Restore(restore) => Some(restore.of.into_owned()),
@@ -22,13 +22,13 @@ pub(super) fn taken_back(part: &Part<'_>) -> HashSet<String> {
     events.filter_map(of).collect()
 }
 
-/// Whether no later event takes this one back.
+/// Whether no later event undoes this one.
 pub(super) fn is_in_force(part: &Part<'_>, line: usize) -> bool {
     part.session.live_events().contains(&line)
 }
 
-/// Whether an event of one side changes the view of a message that an event of the other side changes, too. `is_rival`
-/// says which lines of the first side may be such an event.
+/// Whether an event of one side and an event of the other side affect the view of the same message. `is_rival`
+/// selects the candidate lines of the first side.
 pub(super) fn overlaps(
     (a, is_rival): (&Part<'_>, impl Fn(&usize) -> bool),
     (b, line): (&Part<'_>, usize),
@@ -54,7 +54,7 @@ pub(super) fn overlaps(
         .any(|own| !changed(a, own).is_disjoint(&theirs))
 }
 
-/// The messages whose place in the view an event changes.
+/// The messages that an event hides or edits.
 fn changed(part: &Part<'_>, line: usize) -> HashSet<Key> {
     let shown = |lines: usize| -> HashMap<usize, Option<Vec<u8>>> {
         let session = before(part.session, lines);

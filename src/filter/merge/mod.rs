@@ -1,8 +1,8 @@
-//! Two copies of a session that were changed apart, as one that has every record of both.
+//! Merges two copies of a session that changed independently into one with all records of both.
 //!
-//! Records are paired by id, or by bytes where they have none. The order of the first side is kept; a new record of the
-//! second follows the last record that both have before it. Where both sides continue after the same record, a format
-//! whose lines name the line before them holds both courses as they are; natively the second course becomes a branch.
+//! Records are paired by id, or by bytes without one. The order of the first side is kept; a new record of the second
+//! side follows the last common record before it. Where both sides continue after the same record, a format whose
+//! lines refer to the previous line keeps both continuations; in the native format the second becomes a branch.
 
 mod hidden;
 mod merged;
@@ -24,10 +24,11 @@ use crate::model::time;
 use side::Sides;
 use work::Merging;
 
-/// Merges the sessions of `b` into those of `a`; both come from `base`, which is empty where nothing is known of it.
+/// Merges the sessions of `b` into those of `a`; `base` is their common origin, or empty if unknown.
 ///
 /// # Errors
-/// [`Kind::Usage`] when the two have nothing in common, and [`Kind::Data`] when a format cannot hold both courses.
+/// [`Kind::Usage`] when the two have nothing in common, and [`Kind::Data`] when a format cannot represent both
+/// continuations.
 pub fn merge<'s>(
     base: &'s [Session],
     a: &'s [Session],
@@ -45,7 +46,7 @@ pub fn merge<'s>(
     Merging::new(sides, options, at).merged()
 }
 
-/// The newest time of two inputs.
+/// The newest time in two inputs.
 fn newest(a: &[Session], b: &[Session]) -> String {
     let times = a.iter().chain(b).filter_map(Session::newest_time);
     let newer = |one: String, other: String| match time::is_before(&one, &other) {

@@ -1,4 +1,4 @@
-//! Where the records that only the second side has are put.
+//! Inserts the records that only the second side has.
 
 use super::hidden;
 use super::merged::MergedLine;
@@ -12,7 +12,7 @@ use crate::model::message::Role;
 use crate::model::session::Class;
 use crate::model::time;
 
-/// Where records go: the session of the second side, and the place and the end of what the first side has there alone.
+/// Where to insert records: a session of the second side, and a range of lines that only the first side has.
 #[derive(Clone, Copy)]
 struct Gap {
     from: usize,
@@ -22,7 +22,7 @@ struct Gap {
 }
 
 impl<'s> Merging<'s, '_> {
-    /// Puts records that follow one another where they belong: before the line `start` of the session `home`.
+    /// Inserts consecutive records before the line `start` of the session `home`.
     pub fn place(&mut self, from: usize, (home, start): (usize, usize), lines: &[Incoming]) -> Result<()> {
         let (a, b) = (&self.sides.a.parts[home], &self.sides.b);
         let length = a.keys.len();
@@ -64,8 +64,8 @@ impl<'s> Merging<'s, '_> {
         }
     }
 
-    /// Lines that name the line before them: those of the second side come first, so that the last line, with which the
-    /// program continues, is that of the first.
+    /// Inserts lines that refer to the line before them: those of the second side first, so that the last line, where
+    /// the program continues, belongs to the first side.
     fn keyed(&mut self, gap: Gap, lines: &[Incoming], both: bool) -> Result<()> {
         let Some(keyed) = self.options.keyed else {
             return Ok(());
@@ -102,8 +102,8 @@ impl<'s> Merging<'s, '_> {
         lines.iter().for_each(|incoming| self.put(gap, at, incoming.line));
     }
 
-    /// Puts a line before a line of the first side; events that another one of the first side outranks are followed by
-    /// an event that takes them back.
+    /// Inserts a line before a line of the first side. If an event of the first side takes precedence over an
+    /// inserted event, appends a restore of the latter.
     fn put(&mut self, gap: Gap, mut at: usize, line: usize) {
         let record = self.sides.b.record((gap.from, line));
         let name = record
@@ -153,7 +153,7 @@ impl<'s> Merging<'s, '_> {
         }
     }
 
-    /// Whether a line of the first side is an event of this name that the second side lacks.
+    /// Whether a line of the first side is an event with this name that the second side lacks.
     fn is_new_event(&self, gap: Gap, line: usize, name: &str) -> bool {
         if self.sides.a.parts[gap.home].session.class(line) != Class::Event {
             return false;
@@ -164,7 +164,7 @@ impl<'s> Merging<'s, '_> {
             && !self.sides.b.has(Scope::Session(gap.from), &key)
     }
 
-    /// Whether an event of the first side is not older than one of the second.
+    /// Whether an event of the first side is at least as new as one of the second.
     fn is_later_meta(&self, gap: Gap, own: usize, other: &[u8]) -> bool {
         let at = |body| json::member(body, "at").and_then(json::text);
         let own = at(self.sides.a.record((gap.home, own)).body);
@@ -210,7 +210,7 @@ impl<'s> Merging<'s, '_> {
         places.into_iter().for_each(|(at, line)| self.put(gap, at, line));
     }
 
-    /// Makes a branch of what the second side says from its line `first` on.
+    /// Turns the lines of the second side from `first` on into a branch.
     fn branch(&mut self, gap: Gap, lines: &[Incoming], first: usize) {
         let before = if self.options.appends { gap.end } else { gap.start };
         let (ahead, course) = lines.split_at(first);
@@ -219,7 +219,7 @@ impl<'s> Merging<'s, '_> {
         for incoming in course {
             let event = self.sides.b.record((gap.from, incoming.line));
             let name = event.event().map(|event| event.name());
-            // These are about the session, and not about its messages.
+            // These describe the session, not its messages.
             let is_of_all = matches!(name.as_deref(), Some("meta" | "conflict"));
             match is_of_all || !incoming.is_new {
                 true => self.put(gap, before, incoming.line),
@@ -259,7 +259,7 @@ impl<'s> Merging<'s, '_> {
             .text("id", &id);
         header.raw("metadata", metadata.finish());
         let mut whole = vec![made(header.finish())];
-        // A branch begins after a message: what shrank the view between that and the course is repeated.
+        // A branch begins after a message, so events in between that shrank the view are repeated.
         let shrinks = |side: &Side<'_>, nth: usize, line: usize| {
             let record = side.record((nth, line));
             let name = record.event().map(|event| event.name());

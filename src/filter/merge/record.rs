@@ -1,4 +1,4 @@
-//! One record that two sides have.
+//! Merges a single record that both sides have.
 
 use crate::filter::copies::{derived_id, quoted};
 use crate::model::event::Meta;
@@ -6,19 +6,19 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// Which side decides where both changed a record.
+/// Which side wins when both changed a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Prefer {
-    /// None: it is a conflict.
+    /// Neither: report a conflict.
     #[default]
     Neither,
-    /// The first.
+    /// The first side.
     Ours,
-    /// The second.
+    /// The second side.
     Theirs,
 }
 
-/// Whose version of a record is taken.
+/// Which version of a record to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     A,
@@ -26,7 +26,7 @@ pub(super) enum Taken {
     Conflict,
 }
 
-/// Decides by what both sides started from.
+/// Decides by comparison with the common base.
 pub(super) fn taken(base: Option<&[u8]>, a: &[u8], b: &[u8], prefer: Prefer) -> Taken {
     if a == b || is_redacted(a, b) {
         return Taken::A;
@@ -103,9 +103,9 @@ fn value<'r>(values: &Values<'r>, name: &str) -> Option<&'r [u8]> {
         .map(|(_, value)| *value)
 }
 
-/// Members that differ between two headers of one session, as what the first one is to become.
+/// The changes that turn the first of two headers of a session into the merged one.
 pub(super) struct HeaderChange<'r> {
-    /// Names, and values; without a value where it is taken away.
+    /// Names and new values; no value removes the member.
     pub changes: Vec<(String, Option<&'r [u8]>)>,
     /// Whether both sides changed a member.
     pub is_conflict: bool,
@@ -127,7 +127,7 @@ impl<'r> HeaderChange<'r> {
             let (in_a, in_b) = (value(&of_a, name), value(&of_b, name));
             let before = match &of_base {
                 Some(base) => value(base, name),
-                // Without a common beginning, a member that one side lacks is new on the other.
+                // Without a common base, a member that one side lacks counts as new on the other.
                 None => None,
             };
             let taken = match () {
@@ -148,7 +148,7 @@ impl<'r> HeaderChange<'r> {
         change
     }
 
-    /// The first header with the changes; none where there are none.
+    /// Applies the changes to a header; none without changes.
     pub fn applied(&self, header: &[u8]) -> Option<Vec<u8>> {
         let changes: Vec<_> = self
             .changes
@@ -159,7 +159,7 @@ impl<'r> HeaderChange<'r> {
         if changes.is_empty() { None } else { changed() }
     }
 
-    /// The same as an event, for a log whose lines are not changed.
+    /// Encodes the changes as an event, for an append-only log.
     pub fn event(&self, header: &[u8], at: &str) -> Option<Vec<u8>> {
         let changed = self.applied(header)?;
         let mut set = ObjectBuilder::default();
@@ -179,7 +179,7 @@ impl<'r> HeaderChange<'r> {
     }
 }
 
-/// An event that is made of these bytes: the same bytes always give the same id.
+/// Builds an event with an id derived from these bytes.
 fn event(name: &str, of: &[u8], at: &str) -> ObjectBuilder {
     let id = derived_id("evt_", &format!("{name}\n{}", String::from_utf8_lossy(of)), 16);
     let mut event = ObjectBuilder::default();
@@ -187,7 +187,7 @@ fn event(name: &str, of: &[u8], at: &str) -> ObjectBuilder {
     event
 }
 
-/// The event that holds the version of a record that was not taken.
+/// The event that stores the rejected version of a record.
 pub(super) fn conflict(of: &str, theirs: &[u8], at: &str) -> Vec<u8> {
     let whole = [of.as_bytes(), b"\n", theirs].concat();
     let mut event = event("conflict", &whole, at);
@@ -195,14 +195,14 @@ pub(super) fn conflict(of: &str, theirs: &[u8], at: &str) -> Vec<u8> {
     event.finish()
 }
 
-/// The event that takes another one back.
+/// The event that undoes another event.
 pub(super) fn restore(of: &str, at: &str) -> Vec<u8> {
     let mut event = event("restore", of.as_bytes(), at);
     event.text("of", of);
     event.finish()
 }
 
-/// The event that makes a message into another version of it, in a log whose lines are not changed.
+/// The event that changes a message to another version, for an append-only log.
 pub(super) fn edit(id: &str, a: &[u8], b: &[u8], at: &str) -> Vec<u8> {
     let (of_a, of_b) = (values(a), values(b));
     let mut edit = ObjectBuilder::default();

@@ -1,4 +1,4 @@
-//! The decision of a conflict that a merge left.
+//! Resolves a conflict that a merge left.
 
 use super::record::{edit, restore};
 use crate::error::{Error, Kind, Result};
@@ -7,19 +7,19 @@ use crate::model::json;
 use crate::model::session::Session;
 use std::borrow::Cow;
 
-/// Which version of a record is kept.
+/// Which version of a record to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// The one in its place.
+    /// The current one.
     Ours,
-    /// The one in the event.
+    /// The one stored in the event.
     Theirs,
 }
 
-/// Plans the end of a conflict: of the event of this id, or of all those about the record of this id.
+/// Plans the resolution of a conflict: of the event with this id, or of all conflicts about the record with this id.
 ///
 /// # Errors
-/// [`Kind::No`] when there is none, and when the other version is not that of a message.
+/// [`Kind::No`] when there is no such conflict, or when the other version is not a message.
 pub fn resolve(
     session: &Session,
     id: &str,

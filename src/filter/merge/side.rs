@@ -1,4 +1,4 @@
-//! One of the inputs: its sessions, and where each of their records is.
+//! An input of a merge, with an index of its sessions and records.
 
 use crate::format::Keyed;
 use crate::model::json;
@@ -8,10 +8,10 @@ use crate::model::record::{Kind, Record};
 use crate::model::session::{Class, Session};
 use std::collections::{HashMap, HashSet};
 
-/// A record by its id, or by its bytes where it has none; the nth of equal ones is another record.
+/// Identifies a record by id, or by bytes and occurrence number without an id.
 pub(super) type Key = [u8; 32];
 
-/// Where a record is looked for.
+/// Where to search for a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Scope {
     /// In one session of the side.
@@ -26,10 +26,10 @@ pub(super) struct Part<'s> {
     /// Its id.
     pub name: Option<String>,
     pub lineage: Option<Lineage>,
-    /// The number of the session that it is a branch of, or its own: equal on all sides.
+    /// The number of the session that it is a branch of, or its own; the same on all sides.
     pub family: usize,
     pub keys: Vec<Key>,
-    /// Whether each record has an id: others are known only in their own session.
+    /// Whether each record has an id. A record without an id is only compared within its session.
     has_id: Vec<bool>,
 }
 
@@ -75,7 +75,7 @@ impl<'s> Part<'s> {
     }
 }
 
-/// The key of a record, whatever is before it, and whether it is made of an id.
+/// The key of a record, and whether it is based on an id.
 pub(super) fn key(record: &Record<'_>, keyed: Option<Keyed>) -> (Key, bool) {
     let (kind, id) = match (&record.kind, keyed) {
         (Kind::Event(event), _) if event.is_header() => return ([0; 32], false),
@@ -109,7 +109,7 @@ impl<'s> Side<'s> {
         }
     }
 
-    /// The session that each is a branch of, or itself, by place.
+    /// For each session, by position, the session that it is a branch of, or itself.
     fn roots(&self) -> Vec<usize> {
         let named = |name: &str| {
             let mut parts = self.parts.iter();
@@ -146,12 +146,12 @@ impl<'s> Side<'s> {
         }
     }
 
-    /// Where a record is.
+    /// The position of a record.
     pub fn place(&self, scope: Scope, key: &Key) -> Option<(usize, usize)> {
         self.places.get(&(scope, *key)).copied()
     }
 
-    /// The session that a session of another side is a copy of.
+    /// The session that corresponds to a session of another side.
     pub fn counterpart(&self, other: &Part<'_>) -> Option<usize> {
         let family = self.families.get(&other.family)?;
         let place =
@@ -165,14 +165,14 @@ impl<'s> Side<'s> {
         by_name.or_else(|| place(&is_root).filter(|_| !other.is_branch()))
     }
 
-    /// Where a record of a session of another side is: in its counterpart, or in a branch of that.
+    /// Finds a record of another side's session in its counterpart or a branch of that.
     pub fn find(&self, other: &Part<'_>, key: &Key) -> Option<(usize, usize)> {
         let own = self.counterpart(other).map(Scope::Session);
         let scopes = own.into_iter().chain([Scope::Family(other.family)]);
         scopes.into_iter().find_map(|scope| self.place(scope, key))
     }
 
-    /// Whether a record is there.
+    /// Whether the scope contains a record.
     pub fn has(&self, scope: Scope, key: &Key) -> bool {
         self.places.contains_key(&(scope, *key))
     }
@@ -186,7 +186,7 @@ impl<'s> Side<'s> {
     }
 }
 
-/// The three inputs, with equal numbers for the same session.
+/// The three inputs, with equal numbers for corresponding sessions.
 pub(super) struct Sides<'s> {
     pub base: Side<'s>,
     pub a: Side<'s>,
@@ -231,7 +231,7 @@ impl<'s> Sides<'s> {
         };
         let single = number(&mut a, None);
         a.index();
-        // One session each: it is the same when they share a record, whatever its id.
+        // With one session each, a shared record makes them the same session, whatever their ids.
         let shares = |other: &Side<'_>| {
             let mut keys = other.parts.iter().flat_map(|part| &part.keys);
             keys.any(|key| *key != [0; 32] && (0..a.parts.len()).any(|nth| a.has(Scope::Session(nth), key)))

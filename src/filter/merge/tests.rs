@@ -1,4 +1,4 @@
-//! Cases, and the laws of merging over random logs.
+//! Tests of single cases, and of the laws of merging over random logs.
 
 mod cases;
 mod laws;

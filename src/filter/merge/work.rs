@@ -1,4 +1,4 @@
-//! The merge of two sides, session by session and record by record.
+//! Merges two sides session by session and record by record.
 
 use super::hidden;
 use super::merged::{Conflict, LineSource, Merged, MergedLine, Options};
@@ -12,7 +12,7 @@ use crate::model::session::Class;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The id of the branch that a course becomes.
+/// Derives the id of a branch created by the merge.
 pub(super) fn branch_id(parent: Option<&str>, at: Option<&str>, first: &[u8]) -> String {
     let from = format!(
         "{}\n{}\n{}",
@@ -26,17 +26,17 @@ pub(super) fn branch_id(parent: Option<&str>, at: Option<&str>, first: &[u8]) ->
 /// A record of the second side that the first one lacks.
 pub(super) struct Incoming {
     pub line: usize,
-    /// Whether it was not there when the sides parted.
+    /// Whether the record was added after the sides diverged.
     pub is_new: bool,
 }
 
-/// What a session of the second side becomes.
+/// The destination of a session of the second side.
 enum Target {
     /// Part of this session of the first side.
     Home(usize),
-    /// Part of whichever sessions have its records: a course that an earlier merge made a branch.
+    /// Merged into all sessions that have its records: an earlier merge made it a branch.
     Dissolved,
-    /// A session after the others.
+    /// A new session after the others.
     New,
 }
 
@@ -44,9 +44,9 @@ pub(super) struct Merging<'s, 'o> {
     pub sides: Sides<'s>,
     pub options: Options<'o>,
     pub at: String,
-    /// By session of the first side: lines before its line of this number.
+    /// For each session of the first side: the lines to insert before a line number.
     pub placed: Vec<BTreeMap<usize, Vec<MergedLine<'s>>>>,
-    /// Lines at the end of each session, and branches after it.
+    /// Lines to append to each session, and branches after it.
     ends: Vec<Vec<MergedLine<'s>>>,
     pub branches: Vec<Vec<Vec<MergedLine<'s>>>>,
     replaced: HashMap<(usize, usize), MergedLine<'s>>,
@@ -110,12 +110,12 @@ impl<'s, 'o> Merging<'s, 'o> {
         }
     }
 
-    /// A line of the first side as it is.
+    /// A line of the first side, unchanged.
     pub fn own(&self, nth: usize, line: usize) -> MergedLine<'s> {
         own_line(&self.sides.a.parts[nth], line)
     }
 
-    /// A line of the second side as it is.
+    /// A line of the second side, unchanged.
     pub fn line(&self, nth: usize, line: usize) -> MergedLine<'s> {
         let session = self.sides.b.parts[nth].session;
         let (full, body) = (session.full(line), session.record(line).body);
@@ -140,7 +140,7 @@ impl<'s, 'o> Merging<'s, 'o> {
         self.added.push((behind, lines));
     }
 
-    /// Finds a place for each record of a session.
+    /// Merges each record of a session.
     fn unite(&mut self, nth: usize, home: Option<usize>) -> Result<()> {
         let family = Scope::Family(self.sides.b.parts[nth].family);
         let mut at = home.map(|home| (home, self.sides.a.parts[home].start()));
@@ -192,7 +192,7 @@ impl<'s, 'o> Merging<'s, 'o> {
             .try_for_each(|(place, lines)| self.place(nth, place, &lines))
     }
 
-    /// A record that both sides have.
+    /// Merges a record that both sides have.
     fn both(&mut self, place: (usize, usize), other: (usize, usize)) {
         let (a, b) = (self.sides.a.record(place), self.sides.b.record(other));
         if !matches!(a.kind, Line::Blank) {
@@ -210,7 +210,7 @@ impl<'s, 'o> Merging<'s, 'o> {
                 let event = change.event(a.body, &self.at);
                 event.into_iter().for_each(|event| self.event(place, event));
             } else if let Some(header) = change.applied(a.body) {
-                // Where all changes are those of one side, its bytes are kept.
+                // If only one side changed, its bytes are kept.
                 match header == b.body || base == Some(a.body) {
                     true => drop(self.replaced.insert(place, self.line(other.0, other.1))),
                     false => drop(self.replaced.insert(place, made(header))),
@@ -233,7 +233,7 @@ impl<'s, 'o> Merging<'s, 'o> {
         }
     }
 
-    /// Keeps the version of the second side in an event, unless that was decided before.
+    /// Stores the second side's version in an event, unless the conflict was resolved before.
     fn conflict(&mut self, (nth, line): (usize, usize), theirs: &Record<'_>) {
         let part = &self.sides.a.parts[nth];
         let own = part.session.record(line);
@@ -257,12 +257,12 @@ impl<'s, 'o> Merging<'s, 'o> {
         });
     }
 
-    /// Adds a made event to the end of a session, which may have it already.
+    /// Appends a generated event to a session unless the session has it.
     fn event(&mut self, (nth, _): (usize, usize), event: Vec<u8>) {
         let record = Record::parse(&event, Place::default());
         let (key, _) = side::key(&record, None);
         let is_there = self.sides.a.has(Scope::Session(nth), &key);
-        // The second side may have it too, which then is placed as its other lines are.
+        // The second side may have it too; then it is placed with its other lines.
         let comes = self
             .sides
             .b
@@ -272,12 +272,12 @@ impl<'s, 'o> Merging<'s, 'o> {
         }
     }
 
-    /// The ids of events that a session of the first side takes back.
+    /// The ids of events that a session of the first side undoes.
     fn taken_back(&self, nth: usize) -> HashSet<String> {
         hidden::taken_back(&self.sides.a.parts[nth])
     }
 
-    /// Counts the records of the first side that the second lacks, and leaves out what that deleted.
+    /// Counts the first side's records that the second lacks, and omits those that it deleted.
     fn deletions(&mut self) {
         for (nth, part) in self.sides.a.parts.iter().enumerate() {
             for (line, key) in part.keys.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! An overview as bytes, for a cache. The bytes have no version of their own: the cache has one.
+//! Encodes an overview for a cache. The encoding has no version number; the cache has one.
 
 use super::{ChainFacts, Overview, Title, TitleSource};
 use crate::model::health::Health;
@@ -51,7 +51,7 @@ impl Reader<'_> {
 }
 
 impl Overview {
-    /// The overview as bytes.
+    /// Encodes the overview.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Writer::default();
         for text in self.texts() {
@@ -103,7 +103,7 @@ impl Overview {
         ]
     }
 
-    /// The overview in these bytes; none if they are not those of one.
+    /// Decodes an overview; none if the bytes are invalid.
     pub fn decode(bytes: &[u8]) -> Option<Overview> {
         let mut reader = Reader(bytes);
         let mut text = || reader.text();

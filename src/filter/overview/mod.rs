@@ -77,7 +77,7 @@ pub struct ChainFacts {
 }
 
 impl Overview {
-    /// Of a session; tokens are counted only with a counter, which has the name under which they are kept.
+    /// Computes the overview of a session. With a counter, also counts tokens, stored under the given tokenizer name.
     pub fn of(session: &Session, damaged: bool, counter: Option<(Counter, &str)>) -> Overview {
         let view = View::replay(session);
         let header = session.header();

@@ -1,4 +1,4 @@
-//! What becomes of a place in a text.
+//! A replacement of secrets in a text.
 
 use super::kind::{Kind, Level};
 use std::ops::Range;
@@ -8,30 +8,30 @@ use std::ops::Range;
 pub struct Secret {
     /// The kind.
     pub kind: Kind,
-    /// How certain that is.
+    /// The certainty.
     pub level: Level,
-    /// Bytes of the value.
+    /// Length of the value in bytes.
     pub length: usize,
-    /// SHA-256 of the value, in hexadecimal digits. Of a value that can be guessed, it would confirm the guess: the hash under
-    /// the key, or none.
+    /// SHA-256 of the value in hexadecimal. For a guessable value, which a plain hash would confirm, the keyed hash,
+    /// or none without a key.
     pub sha256: Option<String>,
     /// Its encodings, the outermost first: `json`, `percent`, `base64`.
     pub layers: Vec<&'static str>,
 }
 
-/// A place in a text, and its replacement.
+/// A range of a text and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
     /// The bytes that are replaced.
     pub range: Range<usize>,
     /// What replaces them.
     pub text: String,
-    /// The secrets in it.
+    /// The secrets in the range.
     pub secrets: Vec<Secret>,
 }
 
 impl Edit {
-    /// The same in another layer.
+    /// Adds an outer encoding to the secrets.
     pub fn within(mut self, layer: &'static str) -> Edit {
         self.secrets
             .iter_mut()
@@ -40,7 +40,7 @@ impl Edit {
     }
 }
 
-/// A text with its edits carried out, which are in order and apart.
+/// Applies edits, which must be sorted and must not overlap.
 pub fn apply(text: &[u8], edits: &[Edit]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;

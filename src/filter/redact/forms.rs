@@ -1,4 +1,4 @@
-//! Secrets that are known by more than a prefix: private keys, web tokens, addresses with a password, headers.
+//! Finds secrets by structure rather than prefix: private keys, web tokens, URLs with a password, HTTP headers.
 
 use super::hit::Hit;
 use super::kind::Level;
@@ -7,7 +7,7 @@ use super::value::{is_example, is_reference};
 use crate::format::base64;
 use std::ops::Range;
 
-/// Finds every one of them.
+/// Finds all of them.
 pub fn find(text: &str, found: &mut Vec<Hit>) {
     private_keys(text, found);
     web_tokens(text, found);
@@ -20,7 +20,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_".contains(&byte)
 }
 
-/// The characters of a set around a place.
+/// The run of characters of a set around a position.
 fn run(text: &str, at: usize, has: impl Fn(u8) -> bool) -> Range<usize> {
     let bytes = text.as_bytes();
     let before = bytes[..at].iter().rev().take_while(|byte| has(**byte)).count();
@@ -28,7 +28,7 @@ fn run(text: &str, at: usize, has: impl Fn(u8) -> bool) -> Range<usize> {
     at - before..at + after
 }
 
-/// From `-----BEGIN` to `-----END ...-----`, also where line breaks are written as `\n`.
+/// Finds text from `-----BEGIN` to `-----END ...-----`, even if line breaks are written as `\n`.
 fn private_keys(text: &str, found: &mut Vec<Hit>) {
     let mut from = 0;
     while let Some(at) = text[from..].find("-----BEGIN ") {
@@ -45,7 +45,7 @@ fn private_keys(text: &str, found: &mut Vec<Hit>) {
             continue;
         }
         let closing = format!("-----END {label}-----");
-        // A key that was cut: as far as its lines go.
+        // A truncated key ends with its last valid line.
         let end = text[behind..].find(&closing).map_or_else(
             || {
                 let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=\r\n\\ -:,".contains(byte);
@@ -70,7 +70,7 @@ fn private_keys(text: &str, found: &mut Vec<Hit>) {
     }
 }
 
-/// Three parts of base64url with dots between them, of which the first two are JSON objects.
+/// Finds three base64url parts separated by dots, of which the first two decode to JSON objects.
 fn web_tokens(text: &str, found: &mut Vec<Hit>) {
     let mut from = 0;
     while let Some(at) = text[from..].find("eyJ") {
@@ -95,7 +95,7 @@ fn web_tokens(text: &str, found: &mut Vec<Hit>) {
     }
 }
 
-/// `scheme://user:password@host`, and `sig=` in the query of an address of Azure.
+/// Finds `scheme://user:password@host`, and `sig=` in the query of an Azure URL.
 fn addresses(text: &str, found: &mut Vec<Hit>) {
     let mut from = 0;
     while let Some(at) = text[from..].find("://") {
@@ -105,7 +105,7 @@ fn addresses(text: &str, found: &mut Vec<Hit>) {
         let rest = &text[behind..];
         let rest = &rest[..rest.find(is_end).unwrap_or(rest.len())];
         let authority = rest.find(['/', '?']).unwrap_or(rest.len());
-        // A password may hold any of these characters, if it is followed by a host.
+        // A password may contain any of these characters if a host follows.
         let authority = match rest[..authority].contains('@') {
             true => &rest[..authority],
             false => rest,
@@ -138,7 +138,7 @@ fn addresses(text: &str, found: &mut Vec<Hit>) {
     }
 }
 
-/// `Bearer X`, `Basic X`, and the values of cookies that name a session.
+/// Finds `Bearer X`, `Basic X`, and the values of session cookies.
 fn headers(text: &str, found: &mut Vec<Hit>) {
     let lower = text.to_ascii_lowercase();
     let token = |from: usize| {
@@ -204,7 +204,7 @@ fn headers(text: &str, found: &mut Vec<Hit>) {
     }
 }
 
-/// Tokens without a prefix: of Discord, Telegram, Mailchimp, Terraform, and private keys of Bitcoin.
+/// Finds tokens without a prefix: Discord, Telegram, Mailchimp, Terraform, and Bitcoin private keys.
 fn words(text: &str, found: &mut Vec<Hit>) {
     let bytes = text.as_bytes();
     for (at, _) in text.match_indices(".atlasv1.") {
@@ -271,7 +271,7 @@ fn words(text: &str, found: &mut Vec<Hit>) {
             continue;
         }
         let after = bytes[last..].iter().take_while(|byte| is_word(**byte)).count();
-        // The first part is the number of the account.
+        // The first part encodes the account number.
         let account = base64::decode(&bytes[at - first..at]);
         let is_number = account.is_some_and(|(_, account)| account.iter().all(u8::is_ascii_digit));
         if (27..=40).contains(&after) && is_number {

@@ -1,4 +1,4 @@
-//! A place in a text that is a secret.
+//! The position of a secret in a text.
 
 use super::kind::{Kind, Level};
 use std::ops::Range;
@@ -6,22 +6,22 @@ use std::ops::Range;
 /// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// Its bytes in the text.
+    /// Its byte range in the text.
     pub range: Range<usize>,
     /// The kind.
     pub kind: Kind,
-    /// How certain that is.
+    /// The certainty.
     pub level: Level,
 }
 
 impl Hit {
-    /// A hit.
+    /// Creates a hit.
     pub fn new(range: Range<usize>, kind: Kind, level: Level) -> Hit {
         Hit { range, kind, level }
     }
 }
 
-/// The hits in their order, without those that overlap one that was found before them.
+/// Sorts the hits and removes those that overlap one found earlier.
 pub fn settle(found: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<Hit> = Vec::with_capacity(found.len());
     for hit in found {

@@ -1,13 +1,13 @@
-//! The kinds of findings, and their certainty.
+//! Kinds of secrets, and certainty levels.
 
-/// How certain a finding is.
+/// The certainty of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Its shape alone proves it.
     Definite,
     /// A word next to it suggests it.
     Likely,
-    /// Personal data, which is looked for on request.
+    /// Personal data, searched for on request.
     Personal,
 }
 
@@ -25,7 +25,7 @@ impl Level {
 /// The name of a kind: `github-token`, `password`, `email`.
 pub type Kind = &'static str;
 
-/// The kinds that are known by where they are or by more than a prefix; the others are in the table of shapes.
+/// Kinds recognized by context or structure; the table of shapes has the others.
 pub const BY_PLACE: [Kind; 14] = [
     "aws-secret-key",
     "azure-sas",
@@ -43,19 +43,19 @@ pub const BY_PLACE: [Kind; 14] = [
     "url-password",
 ];
 
-/// More kinds of this sort.
+/// Further kinds recognized by structure.
 pub const BY_FORM: [Kind; 2] = ["telegram-bot-token", "terraform-token"];
 
 /// Personal data.
 pub const PERSONAL: [Kind; 6] = ["email", "phone", "ip-address", "home-path", "card-number", "iban"];
 
-/// Contents of messages that are no text, which are replaced on request.
+/// Parts of messages that are not text; replaced on request.
 pub const MEDIA: [Kind; 3] = ["image", "audio", "file"];
 
-/// Names that the user gives.
+/// Names listed by the user.
 pub const NAME: Kind = "name";
 
-/// Kinds whose values can be guessed, so that a hash of one would confirm a guess.
+/// Whether values of this kind can be guessed, so that a hash would confirm a guess.
 pub fn is_guessable(kind: Kind) -> bool {
     matches!(kind, "password" | "url-password" | "basic-auth" | NAME) || PERSONAL.contains(&kind)
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 pub struct Mapped {
     /// The text.
     pub text: String,
-    /// For each byte of the text, and for its end, a place in the source.
+    /// The source position of each byte of the text, and of its end.
     places: Vec<usize>,
 }
 
@@ -17,7 +17,7 @@ impl Mapped {
         self.places.resize(self.text.len(), at);
     }
 
-    /// Text that is the same in the source.
+    /// Appends text that is identical in the source.
     fn push_plain(&mut self, text: &str, at: usize) {
         self.text.push_str(text);
         self.places.extend(at..at + text.len());
@@ -28,12 +28,12 @@ impl Mapped {
         self
     }
 
-    /// The place in the source of a range of the text.
+    /// Maps a range of the text to the source.
     pub fn source(&self, range: &Range<usize>) -> Range<usize> {
         self.places[range.start]..self.places[range.end]
     }
 
-    /// The text of a JSON string, from the bytes between its quotes.
+    /// Decodes a JSON string, given the bytes between its quotes.
     pub fn json(raw: &str) -> Mapped {
         let mut mapped = Mapped::default();
         let mut at = 0;
@@ -48,7 +48,7 @@ impl Mapped {
         mapped.end(raw.len())
     }
 
-    /// Text without the sequences that control a terminal.
+    /// Removes terminal control sequences.
     pub fn without_escapes(text: &str) -> Mapped {
         let mut mapped = Mapped::default();
         let mut at = 0;
@@ -61,7 +61,7 @@ impl Mapped {
         mapped.end(text.len())
     }
 
-    /// Percent-encoded text; none where that is not UTF-8, or where nothing is encoded.
+    /// Decodes percent-encoded text; none if the result is not UTF-8 or nothing is encoded.
     pub fn percent(text: &str) -> Option<Mapped> {
         let bytes = text.as_bytes();
         let (mut decoded, mut places) = (Vec::new(), Vec::new());
@@ -88,7 +88,7 @@ impl Mapped {
         (text.len() < bytes.len()).then_some(Mapped { text, places })
     }
 
-    /// Text that may not be UTF-8.
+    /// Decodes text that may not be valid UTF-8.
     pub fn lossy(bytes: &[u8]) -> Mapped {
         let mut mapped = Mapped::default();
         let mut at = 0;
@@ -104,7 +104,7 @@ impl Mapped {
     }
 }
 
-/// The character of an escape, and its length.
+/// The character that an escape encodes, and the escape's length.
 fn escape(raw: &str) -> (char, usize) {
     let unit = |at: usize| {
         let digits = raw.get(at + 2..at + 6).filter(|_| raw[at..].starts_with("\\u"))?;
@@ -132,12 +132,12 @@ fn escape(raw: &str) -> (char, usize) {
     (plain, 1 + plain_length(raw))
 }
 
-/// Bytes of the character behind a backslash.
+/// Length in bytes of the character after a backslash.
 fn plain_length(raw: &str) -> usize {
     raw[1..].chars().next().map_or(0, char::len_utf8)
 }
 
-/// The length of a control sequence.
+/// Length of a control sequence.
 fn sequence(text: &str) -> usize {
     let bytes = text.as_bytes();
     match bytes.get(1) {

@@ -1,4 +1,4 @@
-//! The placeholder of a secret: `[REDACTED:github-token:1f0c93a2]`, equal for equal values in every file.
+//! The placeholder of a secret, `[REDACTED:github-token:1f0c93a2]`: equal for equal values in every file.
 
 use super::kind::{Kind, is_guessable};
 use crate::model::key::hex;
@@ -6,22 +6,22 @@ use regex::Regex;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
-/// The key of hashes where the user gives none.
+/// The default key of hashes.
 const KEY: &[u8] = b"convo.redact/1";
 
-/// How every placeholder of the usual form begins.
+/// The beginning of every placeholder in the default form.
 pub const BEGIN: &str = "[REDACTED:";
 
-/// Numbers of values that can be guessed, by first appearance.
+/// Numbers guessable values in order of first appearance.
 #[derive(Debug, Default)]
 pub struct Numbers {
     of: HashMap<(Kind, String), usize>,
-    /// The last number of each kind.
+    /// The highest number used for each kind.
     last: HashMap<String, usize>,
 }
 
 impl Numbers {
-    /// Keeps the numbers of placeholders in this text for their values.
+    /// Reserves the numbers of placeholders in this text for their values.
     pub fn reserve(&mut self, text: &[u8]) {
         for at in memchr::memmem::find_iter(text, BEGIN) {
             let rest = &text[at + BEGIN.len()..];
@@ -58,8 +58,8 @@ enum Piece {
 }
 
 impl Template {
-    /// Reads a form: `%k` is the kind, `%h` the hash or the number, `%%` a percent sign. None for anything else behind a
-    /// percent sign, and for control characters.
+    /// Parses a template: `%k` is the kind, `%h` the hash or the number, `%%` a percent sign. None for any other
+    /// sequence, and for control characters.
     pub fn read(text: &str) -> Option<Template> {
         let mut pieces = Vec::new();
         let mut pattern = String::from("^");
@@ -94,13 +94,13 @@ impl Template {
         pieces.iter().map(text).collect()
     }
 
-    /// Whether a value is a placeholder, and not to be replaced again.
+    /// Whether a value is already a placeholder.
     pub fn is_mark(&self, value: &str) -> bool {
         value.contains("[REDACTED") || self.0.as_ref().is_some_and(|(_, own)| own.is_match(value))
     }
 }
 
-/// The placeholder of a value. Of a value that can be guessed, a hash without a secret key would confirm the guess: it gets a
+/// Returns the placeholder of a value. A guessable value, which a hash without a secret key would confirm, gets a
 /// number by first appearance.
 pub fn mark(
     template: &Template,
@@ -115,12 +115,12 @@ pub fn mark(
     template.fill(kind, &keyed(key.unwrap_or(KEY), kind, value)[..8])
 }
 
-/// The hash of a value under a key, in hexadecimal digits.
+/// The keyed hash of a value in hexadecimal.
 pub fn keyed(key: &[u8], kind: Kind, value: &str) -> String {
     hex(&hmac(key, &[kind.as_bytes(), b"\0", value.as_bytes()].concat()))
 }
 
-/// HMAC with SHA-256 (RFC 2104).
+/// HMAC-SHA-256 (RFC 2104).
 fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
     let mut block = [0u8; 64];
     match key.len() {

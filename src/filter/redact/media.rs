@@ -1,11 +1,11 @@
-//! Images, audio and files in a session.
+//! Recognizes images, audio and files in a session.
 
 use super::kind::Kind;
 
-/// Members that hold Base64 of a file, beside its type.
+/// Members that contain a Base64 file next to its type.
 const DATA: [&str; 5] = ["data", "base64", "file_data", "bytes", "b64_json"];
 
-/// Shorter Base64 is not a file.
+/// Minimum length of Base64 that counts as a file.
 const LEAST: usize = 64;
 
 /// Types of parts that a text part can replace.
@@ -21,7 +21,7 @@ const PARTS: [&str; 9] = [
     "video_url",
 ];
 
-/// How Base64 of well-known files begins.
+/// Base64 prefixes of common file types.
 const BEGINNINGS: [(&str, Kind); 7] = [
     ("iVBORw0KGgo", "image"),
     ("/9j/", "image"),
@@ -32,7 +32,7 @@ const BEGINNINGS: [(&str, Kind); 7] = [
     ("ZkxhQw", "audio"),
 ];
 
-/// The kind of a string that is a file: a `data:` URL with Base64, or Base64 in a member for it.
+/// The kind of media in a string: a Base64 `data:` URL, or Base64 in a member for media.
 pub fn kind(raw: &str, name: Option<&str>) -> Option<Kind> {
     if let Some(rest) = raw.strip_prefix("data:") {
         let (about, _) = rest.split_once(',').filter(|(about, _)| about.len() < 128)?;
@@ -55,8 +55,8 @@ fn of_type(about: &str) -> Kind {
     }
 }
 
-/// The text part that replaces a part of this type. None where only the string in it is replaced: the type is unknown, or
-/// the part has an id, by which others refer to it.
+/// The text part that replaces a part of this type. None if only the string inside it is replaced, because the type
+/// is unknown or other parts refer to the part's id.
 pub fn text_part(kind: Option<&str>, has_id: bool, is_inline: bool, mark: &str) -> Option<String> {
     let part = match kind {
         None if is_inline => serde_json::json!({"text": mark}),

@@ -1,5 +1,5 @@
-//! Secrets and personal data, found and replaced in any text that holds a session: JSON, JSON Lines, Markdown, YAML. Lines
-//! without a finding keep their bytes.
+//! Finds and replaces secrets and personal data in session texts: JSON, JSON Lines, Markdown, YAML. Lines without
+//! findings keep their bytes.
 
 mod edit;
 mod forms;
@@ -38,13 +38,13 @@ use walk::{Placed, Walk};
 /// A byte order mark.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Layers that are undone, one in the other.
+/// Maximum nesting of decoded encodings.
 const LAYERS: usize = 6;
 
-/// Longer runs of Base64 are decoded only when they begin with text.
+/// Longer runs of Base64 are decoded only if they begin with text.
 const LONG_RUN: usize = 4096;
 
-/// Every kind of finding, sorted by name, each once.
+/// Every kind of finding, sorted and unique.
 pub fn kinds() -> Vec<Kind> {
     let others = [&kind::BY_PLACE[..], &kind::BY_FORM, &PERSONAL, &[kind::NAME]].concat();
     let mut all: Vec<Kind> = shapes::kinds().chain(others).collect();
@@ -53,18 +53,18 @@ pub fn kinds() -> Vec<Kind> {
     all
 }
 
-/// A secret, and where it is.
+/// A secret and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// JSON pointer of the string in its line; empty in a line that is not JSON.
     pub pointer: String,
-    /// The bytes of that string, decoded, or of the line.
+    /// Byte range in the decoded string, or in the line.
     pub range: Range<usize>,
-    /// The kind.
+    /// The secret.
     pub secret: Secret,
 }
 
-/// What became of a line or a document.
+/// The result of redacting a line or a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// The new bytes; none when nothing was found.
@@ -79,9 +79,9 @@ pub struct Outcome {
 #[derive(Debug, Default)]
 struct State {
     numbers: Numbers,
-    /// Encrypted parts, which cannot be read.
+    /// Number of encrypted parts, which cannot be decoded.
     opaque: u64,
-    /// Signed parts whose text would change.
+    /// Number of signed parts whose text would change.
     signed: u64,
 }
 
@@ -93,7 +93,7 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// A redactor for one input.
+    /// Creates a redactor for one input.
     pub fn new(options: Options) -> Redactor {
         Redactor {
             options,
@@ -101,22 +101,22 @@ impl Redactor {
         }
     }
 
-    /// Keeps the numbers of placeholders that are in this text for their values: a later run continues behind them.
+    /// Reserves the placeholder numbers in this text, so that a later run continues after them.
     pub fn reserve(&mut self, text: &[u8]) {
         self.state.numbers.reserve(text);
     }
 
-    /// Encrypted parts, which nobody can read.
+    /// Number of encrypted parts, which cannot be decoded.
     pub fn opaque(&self) -> u64 {
         self.state.opaque
     }
 
-    /// Signed parts that were dropped, since their signature would not fit the new text.
+    /// Number of signed parts dropped because their signature would not match the new text.
     pub fn signed(&self) -> u64 {
         self.state.signed
     }
 
-    /// Redacts one line, or a whole document. Bytes that are not JSON are text.
+    /// Redacts one line or a whole document. Bytes that are not JSON are treated as text.
     pub fn redact(&mut self, bytes: &[u8]) -> Outcome {
         let bom = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
         let mut scan = Scan {
@@ -185,7 +185,7 @@ fn is_json(text: &str) -> bool {
         && value_end(bytes, start, Dialect::Strict).is_ok_and(|end| skip_space(bytes, end) == bytes.len())
 }
 
-/// One search and its state.
+/// A single search and its state.
 struct Scan<'s> {
     options: &'s Options,
     state: &'s mut State,
@@ -193,17 +193,17 @@ struct Scan<'s> {
 }
 
 impl Scan<'_> {
-    /// Whether the prefilter knows all that is searched for.
+    /// Whether the prefilter covers all requested kinds.
     fn is_fast(&self) -> bool {
         self.options.personal.is_empty() && self.options.names.is_empty()
     }
 
-    /// Whether a string, as it is written between its quotes, may hold a finding: decoding takes longer than this.
+    /// Whether a raw JSON string may contain a finding; cheaper than decoding it.
     fn may_hold(&self, raw: &str, name: Option<&str>) -> bool {
         !self.is_fast() || name.is_some_and(prefilter::may_name) || prefilter::may_hold(raw)
     }
 
-    /// The edits of a text, in order and apart.
+    /// The edits of a text, sorted and without overlap.
     fn text(&mut self, text: &str) -> Vec<Edit> {
         if self.depth < LAYERS && is_json(text) {
             self.depth += 1;
@@ -256,7 +256,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The edit for a hit; none where it is not wanted.
+    /// Converts a hit to an edit; none if the hit is not wanted.
     fn edit(&mut self, text: &str, hit: Hit) -> Option<Edit> {
         let options = self.options;
         let value = &text[hit.range.clone()];
@@ -299,7 +299,7 @@ impl Scan<'_> {
         })
     }
 
-    /// The placeholder of a value.
+    /// Returns the placeholder of a value.
     fn mark(&mut self, kind: Kind, value: &str) -> String {
         let options = self.options;
         let numbers = &mut self.state.numbers;
@@ -310,7 +310,7 @@ impl Scan<'_> {
         if self.options.names.is_empty() {
             return;
         }
-        // Lower case may have another length: places are found by characters.
+        // Lower-case text may have another length, so positions are tracked per character.
         let lower: Vec<(usize, char)> = text
             .char_indices()
             .flat_map(|(at, c)| c.to_lowercase().map(move |c| (at, c)))
@@ -333,7 +333,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Percent-encoded runs.
+    /// Searches percent-encoded runs.
     fn percent(&mut self, text: &str, edits: &mut Vec<Edit>) {
         let ends = |byte: &u8| byte.is_ascii_whitespace() || b"\"'<>&?=;|()".contains(byte);
         let bytes = text.as_bytes();
@@ -356,7 +356,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Runs of Base64 that decode to text. Where at least half of that is secret, the run goes; otherwise it is encoded again.
+    /// Searches Base64 runs that decode to text. A run of which at least half is secret is replaced; otherwise the
+    /// redacted text is encoded again.
     fn base64(&mut self, text: &str, edits: &mut Vec<Edit>) {
         let digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
         let bytes = text.as_bytes();
@@ -403,7 +404,7 @@ impl Scan<'_> {
     }
 }
 
-/// Base64 that decodes to text.
+/// Decodes Base64 that contains text.
 fn decoded(run: &[u8]) -> Option<(base64::Style, String)> {
     let (style, bytes) = base64::decode(run)?;
     let text = String::from_utf8(bytes).ok()?;

@@ -1,4 +1,4 @@
-//! The values to find, and what becomes of them.
+//! Options: which values to find and how to replace them.
 
 use super::kind::{Kind, Level};
 use super::mark::Template;
@@ -8,27 +8,27 @@ use std::collections::HashSet;
 /// The values to find, and their replacements.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The least certain findings that count: [`Level::Definite`] or [`Level::Likely`].
+    /// The minimum level: [`Level::Definite`] or [`Level::Likely`].
     pub level: Level,
-    /// Kinds of personal data.
+    /// Kinds of personal data to find.
     pub personal: Vec<Kind>,
-    /// Whole words to remove, in upper or lower case.
+    /// Whole words to replace, ignoring case.
     pub names: Vec<String>,
-    /// Only these kinds; none: all.
+    /// Find only these kinds; empty means all.
     pub only: Vec<Kind>,
-    /// Not these kinds.
+    /// Skip these kinds.
     pub except: Vec<Kind>,
-    /// SHA-256 of values that are kept, in hexadecimal digits, as [`super::Secret`] has it.
+    /// SHA-256 hashes of values to keep, in hexadecimal, as in [`super::Secret`].
     pub allowed: HashSet<String>,
-    /// Values that match one of these are kept.
+    /// Keep values that match one of these patterns.
     pub allowed_patterns: Vec<Regex>,
-    /// The key of the hashes in placeholders, so that nobody can confirm a guess.
+    /// The key of the hashes in placeholders, which prevents confirming guesses.
     pub key: Option<Vec<u8>>,
-    /// The form of placeholders.
+    /// The template of placeholders.
     pub mark: Template,
-    /// Replace images, audio and files too.
+    /// Also replace images, audio and files.
     pub drop_media: bool,
-    /// Drop encrypted parts, which cannot be read.
+    /// Drop encrypted parts, which cannot be decoded.
     pub drop_opaque: bool,
 }
 

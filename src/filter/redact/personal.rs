@@ -1,4 +1,5 @@
-//! Personal data: mail addresses, phone numbers, public addresses of machines, names in home directories, cards, accounts.
+//! Finds personal data: email addresses, phone numbers, public IP addresses, user names in home directories, card
+//! numbers, IBANs.
 
 use super::hit::Hit;
 use super::kind::{Kind, Level};
@@ -52,7 +53,7 @@ fn emails(text: &str) -> Vec<Range<usize>> {
     text.match_indices('@').filter_map(email).collect()
 }
 
-/// Runs of digits with spaces or dashes between them.
+/// Runs of digits separated by spaces or dashes.
 fn digit_runs(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut runs = Vec::new();
@@ -119,7 +120,7 @@ fn accounts(text: &str) -> Vec<Range<usize>> {
             found.push(start..start + word.len());
             continue;
         }
-        // In groups of four.
+        // In groups of four digits.
         let mut end = start + word.len();
         while word.len() == 4 && text[end..].starts_with(' ') {
             let group = text[end + 1..]
@@ -139,7 +140,7 @@ fn accounts(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Behind a plus sign and a country code, or in groups with a bracketed one.
+/// Numbers after a plus sign and country code, or in groups with a bracketed one.
 fn phones(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let phone = |(at, _): (usize, &str)| {
@@ -158,7 +159,7 @@ fn phones(text: &str) -> Vec<Range<usize>> {
     text.match_indices('+').filter_map(phone).collect()
 }
 
-/// Addresses that are neither private, nor of this machine, nor versions.
+/// IP addresses that are not private, not loopback and not version numbers.
 fn machines(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
@@ -194,7 +195,7 @@ fn machines(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The name in `/home/NAME`, `/Users/NAME`, `C:\Users\NAME`, and in the folder that an agent names after a path.
+/// The name in `/home/NAME`, `/Users/NAME`, `C:\Users\NAME`, and in folders that an agent names after a path.
 fn homes(text: &str) -> Vec<Range<usize>> {
     const PARENTS: [&str; 6] = [
         "/home/",

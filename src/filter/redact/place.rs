@@ -1,4 +1,4 @@
-//! Secrets that are known by the word in front of them: `DB_PASSWORD=...`, `"api_key": "..."`, `--token ...`.
+//! Finds secrets by the word before them: `DB_PASSWORD=...`, `"api_key": "..."`, `--token ...`.
 
 use super::hit::Hit;
 use super::kind::{Kind, Level};
@@ -7,7 +7,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Words in front of a password that somebody chose, in several languages.
+/// Words before passwords chosen by a person, in several languages.
 pub const PASSWORDS: [&str; 22] = [
     "password",
     "passwd",
@@ -33,7 +33,7 @@ pub const PASSWORDS: [&str; 22] = [
     "sshpass -p",
 ];
 
-/// Words in front of a key that a program made.
+/// Words before generated keys.
 pub const SECRETS: [&str; 30] = [
     "secret",
     "token",
@@ -67,7 +67,7 @@ pub const SECRETS: [&str; 30] = [
     "\u{30c8}\u{30fc}\u{30af}\u{30f3}",
 ];
 
-/// Names of values that are public, although they are long and mixed.
+/// Names of public values, although they are long and mixed.
 const PUBLIC: [&str; 8] = [
     "checksum",
     "integrity",
@@ -79,7 +79,7 @@ const PUBLIC: [&str; 8] = [
     "hash",
 ];
 
-/// How far behind a word its sign may be.
+/// Maximum distance from the word to the sign after it, in bytes.
 const TAIL: usize = 40;
 
 fn searcher() -> Option<&'static AhoCorasick> {
@@ -94,12 +94,12 @@ fn searcher() -> Option<&'static AhoCorasick> {
     SEARCHER.get_or_init(build).as_ref()
 }
 
-/// Finds what follows a word and a sign in a text.
+/// Finds values that follow a word and a sign.
 pub fn find(text: &str, found: &mut Vec<Hit>) {
     let Some(searcher) = searcher() else { return };
     for word in searcher.find_iter(text) {
         let is_password = word.pattern().as_usize() < PASSWORDS.len();
-        // Short as it is, only as the end of a name: DB_PASS.
+        // A four-letter word counts only at the end of a name: DB_PASS.
         if word.len() == 4
             && !text[..word.start()].ends_with('_')
             && text[word.range()].eq_ignore_ascii_case("pass")
@@ -118,14 +118,14 @@ pub fn find(text: &str, found: &mut Vec<Hit>) {
     }
 }
 
-/// Whether a word of a text may stand in front of a secret.
+/// Whether a word may precede a secret.
 pub fn may_lead(text: &str, start: usize, end: usize, is_password: bool) -> bool {
     value(text, start, end).is_some_and(|(value, quoted)| {
         judge(text, value, quoted, is_password, name(text, start, end)).is_some()
     })
 }
 
-/// The meaning of a member of an object, by its name and its whole text.
+/// Checks an object member by its name and its complete text.
 pub fn member(name: &str, text: &str) -> Option<Hit> {
     let word = searcher()?.find_iter(name).last()?;
     let is_password = word.pattern().as_usize() < PASSWORDS.len();
@@ -158,21 +158,21 @@ fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '-' || c == '.'
 }
 
-/// The whole name that a word is part of.
+/// The complete name that contains a word.
 fn name(text: &str, start: usize, end: usize) -> &str {
     let before = text[..start].trim_end_matches(is_name).len();
     let after = text[end..].len() - text[end..].trim_start_matches(is_name).len();
     &text[before..end + after]
 }
 
-/// The value behind a name that ends with a word: behind `=`, `:`, `=>`, `:=`, behind a flag, or in quotes.
+/// The value after a name that ends with a word: after `=`, `:`, `=>`, `:=`, after a flag, or in quotes.
 fn value(text: &str, start: usize, end: usize) -> Option<(Range<usize>, bool)> {
     let rest = &text[end..];
     let tail = rest.len()
         - rest
             .trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-')
             .len();
-    // The end of a longer word: "tokens", "tokenizer", "author".
+    // Part of a longer word: "tokens", "tokenizer", "author".
     if tail > TAIL || rest.starts_with(|c: char| c.is_ascii_lowercase()) {
         return None;
     }
@@ -209,7 +209,7 @@ fn value(text: &str, start: usize, end: usize) -> Option<(Range<usize>, bool)> {
     let is_end = |c: char| c.is_whitespace() || ",;\"'`<>)]}|\\".contains(c);
     let end = text[at..].find(is_end).unwrap_or(text.len() - at);
     let value = text[at..at + end].trim_end_matches(['.', ':']);
-    // Of a query, one member.
+    // Keep only one parameter of a query string.
     let value = match value.split_once('&') {
         Some((value, _)) if text[..start].ends_with(['?', '&', '_']) => value,
         _ => value,

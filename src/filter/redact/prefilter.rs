@@ -1,5 +1,5 @@
-//! Whether a text may hold a secret at all: most lines do not, and need not be decoded. One automaton finds prefixes, words
-//! and signs in the encoded text; what is around them decides.
+//! A fast check whether a text may contain a secret, so that most lines need not be decoded. One automaton finds
+//! prefixes, words and signs in the encoded text; the context of each match decides.
 
 use super::mapped::Mapped;
 use super::runs::has_run;
@@ -8,16 +8,16 @@ use crate::format::base64;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::sync::OnceLock;
 
-/// How much of a text around a word is decoded.
+/// How much text around a word is decoded, in bytes.
 const BEFORE: usize = 64;
 const BEHIND: usize = 2048;
 
-/// What a pattern is.
+/// The kind of a pattern.
 #[derive(Clone, Copy, Debug)]
 enum Sign {
-    /// The prefix of this number.
+    /// A prefix, by number.
     Prefix(usize),
-    /// A word in front of a password, or else of a key.
+    /// A word before a password (`true`) or a key.
     Word(bool),
     Bearer,
     Basic,
@@ -29,7 +29,7 @@ enum Sign {
     PrivateKey,
     Telegram,
     Mailchimp,
-    /// A secret or an encrypted part as it is, or an escape that hides anything.
+    /// Always possible: a secret, an encrypted part, or an escape that may hide anything.
     Always,
 }
 
@@ -56,7 +56,7 @@ const SIGNS: [(&str, Sign); 18] = [
 
 struct Searcher {
     automaton: AhoCorasick,
-    /// Of each pattern.
+    /// The patterns and their kinds.
     signs: Vec<(String, Sign)>,
 }
 
@@ -83,7 +83,7 @@ fn searcher() -> Option<&'static Searcher> {
     SEARCHER.get_or_init(build).as_ref()
 }
 
-/// A word as it is and, if it is not ASCII, with escapes as JSON has them, also within a string in a string.
+/// A word as plain text and, unless ASCII, with JSON escapes, also nested in a second string.
 fn written(word: &str) -> impl Iterator<Item = String> {
     let escaped = |backslash: &str| -> String {
         let mut units = [0; 2];
@@ -102,7 +102,7 @@ fn written(word: &str) -> impl Iterator<Item = String> {
     forms.into_iter()
 }
 
-/// Whether a text may hold a secret, as it is or as it is written in JSON.
+/// Whether a text may contain a secret, plain or JSON-encoded.
 pub fn may_hold(text: &str) -> bool {
     let Some(searcher) = searcher() else {
         return true;
@@ -111,7 +111,7 @@ pub fn may_hold(text: &str) -> bool {
     let may = |found: aho_corasick::Match| {
         let (sign, start, end) = (&searcher.signs[found.pattern()], found.start(), found.end());
         match sign.1 {
-            // Percent-encoded runs are looked at once.
+            // Each percent-encoded run is checked once.
             Sign::Percent if start < percent => false,
             Sign::Percent => {
                 let (holds, end) = percent_encoded(text, start);
@@ -124,7 +124,7 @@ pub fn may_hold(text: &str) -> bool {
     searcher.automaton.find_overlapping_iter(text).any(may) || has_run(text.as_bytes())
 }
 
-/// Whether the name of a member marks its value as a secret.
+/// Whether a member name marks its value as a secret.
 pub fn may_name(name: &str) -> bool {
     searcher().is_none_or(|searcher| {
         let is_word = |found: aho_corasick::Match| matches!(searcher.signs[found.pattern()].1, Sign::Word(_));
@@ -132,7 +132,7 @@ pub fn may_name(name: &str) -> bool {
     })
 }
 
-/// Whether a pattern at this place may be that of a secret.
+/// Whether a match may be a secret in its context.
 fn leads(text: &str, start: usize, end: usize, pattern: &str, sign: Sign) -> bool {
     let bytes = text.as_bytes();
     let rest = &bytes[end..];
@@ -150,7 +150,7 @@ fn leads(text: &str, start: usize, end: usize, pattern: &str, sign: Sign) -> boo
             let has_password = colon.is_some_and(|colon| address[colon..].contains(&b'@'));
             has_password || memchr::memmem::find(address, b"sig=").is_some()
         }
-        // A character that may be part of a secret, or a sign in front of one.
+        // A character that may be part of a secret, or a sign before one.
         Sign::Unicode => rest
             .get(..2)
             .and_then(|digits| std::str::from_utf8(digits).ok())
@@ -183,12 +183,12 @@ fn is_token(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~+/=\\".contains(byte)
 }
 
-/// Whether Base64 is a name and a password.
+/// Whether Base64 decodes to `name:password`.
 fn is_pair(token: &[u8]) -> bool {
     token.contains(&b'\\') || base64::decode(token).is_some_and(|(_, pair)| pair.contains(&b':'))
 }
 
-/// Whether a percent-encoded run may hold a secret, and where it ends.
+/// Whether a percent-encoded run may contain a secret, and where the run ends.
 fn percent_encoded(text: &str, at: usize) -> (bool, usize) {
     let bytes = text.as_bytes();
     let is_hex = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_hexdigit);
@@ -202,7 +202,7 @@ fn percent_encoded(text: &str, at: usize) -> (bool, usize) {
     (decoded.is_some_and(|decoded| may_hold(&decoded.text)), end)
 }
 
-/// Whether a word is followed by a sign and a value.
+/// Whether a sign and a value follow a word.
 fn word(text: &str, start: usize, end: usize, is_password: bool) -> bool {
     let bytes = text.as_bytes();
     let tail = bytes[end..]
@@ -257,7 +257,7 @@ fn word(text: &str, start: usize, end: usize, is_password: bool) -> bool {
     false
 }
 
-/// The last boundary of characters up to here.
+/// The last character boundary at or before a position.
 fn boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {

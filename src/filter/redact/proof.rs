@@ -1,8 +1,8 @@
-//! Checksums and measures that tell a secret from a text that looks like one.
+//! Checksums and measures that distinguish a secret from similar text.
 
 use sha2::{Digest, Sha256};
 
-/// Bits per character, by Shannon.
+/// Shannon entropy in bits per character.
 pub fn entropy(text: &str) -> f64 {
     let mut counts = [0u32; 256];
     text.bytes().for_each(|byte| counts[usize::from(byte)] += 1);
@@ -14,7 +14,7 @@ pub fn entropy(text: &str) -> f64 {
     counts.iter().filter(|count| **count > 0).map(bits).sum()
 }
 
-/// Classes of characters in a text: lower case, upper case, digits, others.
+/// Number of character classes in a text: lower case, upper case, digits, others.
 pub fn classes(text: &str) -> usize {
     let of = |byte: u8| match byte {
         b'a'..=b'z' => 0,
@@ -27,7 +27,7 @@ pub fn classes(text: &str) -> usize {
     seen.into_iter().filter(|seen| *seen).count()
 }
 
-/// CRC-32 as in ISO 3309, bit by bit: the inputs are short.
+/// CRC-32 (ISO 3309), bit by bit because the inputs are short.
 fn crc32(bytes: &[u8]) -> u32 {
     let mut crc = u32::MAX;
     for byte in bytes {
@@ -45,7 +45,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 
 const BASE62: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Whether the last six characters of the part behind the prefix are the CRC-32 of the thirty before, in base 62
+/// Whether the last six characters after the prefix are the CRC-32 of the thirty before them, in base 62
 /// (GitHub: "Behind GitHub's new authentication token formats", 2021; npm uses the same).
 pub fn is_github_checksum(token: &str) -> bool {
     let Some((_, body)) = token.split_once('_') else {
@@ -64,7 +64,7 @@ pub fn is_github_checksum(token: &str) -> bool {
     sum.as_bytes() == digits
 }
 
-/// Luhn's check digit, of the digits in a text.
+/// Checks the Luhn digit of the digits in a text.
 pub fn is_luhn(text: &str) -> bool {
     let digits = text.bytes().rev().filter(u8::is_ascii_digit);
     let sum: u32 = digits
@@ -77,7 +77,7 @@ pub fn is_luhn(text: &str) -> bool {
     sum.is_multiple_of(10)
 }
 
-/// The check digits of an IBAN (ISO 13616): modulo 97 with the first four characters behind the others.
+/// Checks the digits of an IBAN (ISO 13616): modulo 97 with the first four characters moved to the end.
 pub fn is_iban(text: &str) -> bool {
     let bytes: Vec<u8> = text.bytes().filter(|byte| *byte != b' ').collect();
     if bytes.len() < 15 {
@@ -96,8 +96,8 @@ pub fn is_iban(text: &str) -> bool {
 
 const BASE58: &[u8] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
-/// Whether a text is a private key in the wallet import format: base58check of version 0x80 and 32 bytes, and of one more
-/// byte when the public key is compressed.
+/// Whether a text is a private key in wallet import format: base58check of version 0x80 and 32 bytes, plus one byte
+/// if the public key is compressed.
 pub fn is_wif(text: &str) -> bool {
     let mut number = [0u8; 38];
     for c in text.bytes() {

@@ -1,12 +1,12 @@
-//! Long runs of letters and digits that may be a secret, or hide one.
+//! Finds long runs of letters and digits that may be or contain a secret.
 
 use super::proof::is_wif;
 use crate::format::base64;
 
-/// Shorter runs hide nothing.
+/// Minimum length of a run.
 const LEAST: usize = 16;
 
-/// The characters of Base64 in both alphabets.
+/// The characters of both Base64 alphabets.
 const DIGIT: [bool; 256] = {
     let mut digit = [false; 256];
     let mut byte = 0;
@@ -18,7 +18,7 @@ const DIGIT: [bool; 256] = {
     digit
 };
 
-/// Whether a text has a run that may hold a secret: Base64 of text, a private key of Bitcoin, a token of Discord.
+/// Whether a text has a run that may be a secret: Base64 of text, a Bitcoin private key, a Discord token.
 pub fn has_run(text: &[u8]) -> bool {
     let mut at = 0;
     while let Some(window) = text.get(at..at + LEAST) {
@@ -39,7 +39,7 @@ pub fn has_run(text: &[u8]) -> bool {
 }
 
 fn may_hold(text: &[u8], start: usize, end: usize) -> bool {
-    // Behind an escape, its character is not part of the run.
+    // The character of an escape is not part of the run after it.
     let start = match start.checked_sub(1).map(|before| text[before]) {
         Some(b'\\') if text[start] == b'u' => start + 5,
         Some(b'\\') => start + 1,
@@ -53,7 +53,7 @@ fn may_hold(text: &[u8], start: usize, end: usize) -> bool {
     run.len() >= LEAST && (is_encoded(run) || is_discord()) || has_wif(run)
 }
 
-/// Whether Base64 begins with text.
+/// Whether Base64 decodes to text at its beginning.
 fn is_encoded(run: &[u8]) -> bool {
     let Some((_, bytes)) = base64::decode(&run[..LEAST]) else {
         return false;

@@ -1,5 +1,5 @@
-//! Secrets that are known by their shape: a prefix, then so many characters of a set. The shapes are those that the services
-//! document or use.
+//! Finds secrets by shape: a prefix followed by a number of characters of a set. The shapes are those that the
+//! services document or use.
 
 use super::hit::Hit;
 use super::kind::{Kind, Level};
@@ -41,12 +41,12 @@ impl Set {
     }
 }
 
-/// A part of a shape.
+/// An element of a shape.
 #[derive(Clone, Copy, Debug)]
 enum Piece {
-    /// At least and at most so many characters.
+    /// Between a minimum and a maximum number of characters.
     Of(Set, usize, usize),
-    /// This text.
+    /// A literal text.
     Is(&'static str),
 }
 
@@ -59,13 +59,13 @@ struct Shape {
     check: Check,
 }
 
-/// A further condition on a match.
+/// A further condition for a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Check {
     Nothing,
-    /// The checksum of GitHub; without it the level is lower.
+    /// GitHub's checksum; a mismatch lowers the level.
     Github,
-    /// This text is in it.
+    /// Contains this text.
     Has(&'static str),
     /// The prefix is a name and not part of the secret.
     Behind,
@@ -163,7 +163,7 @@ fn shapes() -> impl Iterator<Item = &'static Shape> {
     SHAPES.iter().flat_map(of)
 }
 
-/// Whether what is behind a prefix, of which this is the number, may have its shape. Encoded text may have backslashes.
+/// Whether the text after prefix number `nth` may have its shape. Encoded text may contain backslashes.
 pub fn may_fit(nth: usize, behind: &[u8]) -> bool {
     let Some(shape) = shapes().nth(nth) else {
         return true;
@@ -176,7 +176,7 @@ pub fn may_fit(nth: usize, behind: &[u8]) -> bool {
             rest = &rest[run..];
             run >= least
         }
-        // Further parts follow a part of a fixed length.
+        // An element of fixed length is followed by further elements.
         Is(text) => {
             let is = rest.starts_with(text.as_bytes());
             rest = &rest[text.len().min(rest.len())..];
@@ -224,7 +224,7 @@ pub fn find(text: &str, found: &mut Vec<Hit>) {
     }
 }
 
-/// Where a match ends, and its level; none where it is not one.
+/// The end of a match and its level; none without a match.
 fn end(shape: &Shape, text: &str, start: usize, behind: usize) -> Option<(Level, usize)> {
     let bytes = text.as_bytes();
     let before = start.checked_sub(1).map(|at| bytes[at]);
@@ -254,7 +254,7 @@ fn end(shape: &Shape, text: &str, start: usize, behind: usize) -> Option<(Level,
             }
         }
     }
-    // A longer run of characters is something else, such as a hash or a name.
+    // A longer run of these characters is something else, such as a hash or a name.
     let goes_on = |set: Set| bytes.get(at).is_some_and(|byte| set.has(*byte) && *byte != b'/');
     if last.is_some_and(goes_on) {
         return None;
@@ -276,7 +276,7 @@ fn end(shape: &Shape, text: &str, start: usize, behind: usize) -> Option<(Level,
 mod tests {
     use super::*;
 
-    /// A value of a shape, the same in every run.
+    /// Generates a value of a shape, the same in every run.
     fn value(shape: &Shape, prefix: &str) -> String {
         let mut state = 7_u32;
         let mut next = |set: Set| loop {
@@ -318,7 +318,7 @@ mod tests {
                         "{text}"
                     );
                 }
-                // As part of a longer word it is something else.
+                // Not found as part of a longer word.
                 let mut found = Vec::new();
                 let longer = format!("x{value}");
                 find(&longer, &mut found);

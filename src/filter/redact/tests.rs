@@ -156,7 +156,7 @@ fn a_damaged_line_is_text_and_keeps_its_other_bytes() {
     assert!(after.starts_with(b"{\"content\": \"\xff [REDACTED:github-token:") && after.ends_with(b"] \xfe"));
 }
 
-/// One line, redacted by these options.
+/// Redacts one line with these options.
 fn by(options: Options, line: &str) -> (String, Redactor) {
     let mut redactor = Redactor::new(options);
     let outcome = redactor.redact(line.as_bytes());
@@ -198,7 +198,7 @@ fn images_and_files_are_replaced_on_request() {
             format!(r#"{{"inlineData":{{"mimeType":"image/png","data":"{data}"}}}}"#),
             r#"{"text":"MARK"}"#,
         ),
-        // Others refer to it.
+        // Kept because other parts refer to it.
         (
             format!(r#"{{"id":"prt_1","type":"file","url":"data:image/png;base64,{data}"}}"#),
             r#"{"id":"prt_1","type":"file","url":"MARK"}"#,
@@ -281,7 +281,7 @@ fn a_value_that_matches_an_allowed_pattern_is_kept() {
     assert_eq!(by(options, GITHUB).0, "<github-token>");
 }
 
-/// The lines of the shared fixtures, where they are, and values in different places.
+/// The lines of the shared fixtures, if present, and values in different contexts.
 fn samples() -> Vec<String> {
     let mut samples: Vec<String> = [
         "password: \"Saddle59!ptkB\"",

@@ -1,9 +1,9 @@
-//! Values that are not secrets although they look like secrets: placeholders, references, code, examples.
+//! Recognizes values that only look like secrets: placeholders, references, code, examples.
 
 use super::proof::{classes, entropy};
 use crate::model::key::is_uuid;
 
-/// Words in a value of documentation.
+/// Words in example values of documentation.
 const EXAMPLES: [&str; 12] = [
     "example",
     "changeme",
@@ -19,7 +19,7 @@ const EXAMPLES: [&str; 12] = [
     "abcdefgh",
 ];
 
-/// Whether a value is the example of a manual: its words, or a run of one character.
+/// Whether a value is a documentation example: contains such a word, or repeats one character.
 pub fn is_example(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     EXAMPLES.iter().any(|word| lower.contains(word)) || has_run(value.as_bytes(), 8)
@@ -31,7 +31,7 @@ fn has_run(bytes: &[u8], length: usize) -> bool {
         .any(|run| run.len() >= length)
 }
 
-/// Whether a value refers to another one, or is code: `$VAR`, `{{ x }}`, `<token>`, `process.env.X`, `config.get(..)`.
+/// Whether a value is a reference or code: `$VAR`, `{{ x }}`, `<token>`, `process.env.X`, `config.get(..)`.
 pub fn is_reference(value: &str) -> bool {
     const BEGINNINGS: [&str; 9] = ["$", "{{", "<", "%(", "#{", "@", "&", "[REDACTED", "..."];
     const PARTS: [&str; 10] = [
@@ -55,7 +55,7 @@ pub fn is_reference(value: &str) -> bool {
     calls || value.contains('.') && !value.contains(|c: char| c.is_ascii_digit()) && is_path(value)
 }
 
-/// Whether a text is names with dots between them.
+/// Whether a text consists of names separated by dots.
 fn is_path(text: &str) -> bool {
     text.split('.').all(|name| {
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -65,7 +65,7 @@ fn is_path(text: &str) -> bool {
     })
 }
 
-/// Whether a value is a name in code: words of letters, with a digit at the end of one at most.
+/// Whether a value is an identifier: words of letters, of which at most one ends with a digit.
 pub fn is_identifier(value: &str) -> bool {
     is_path(value)
         && value.split(['.', '_']).all(|word| {
@@ -75,7 +75,7 @@ pub fn is_identifier(value: &str) -> bool {
         && (value.contains('_') || !value.contains(|c: char| c.is_ascii_digit()))
 }
 
-/// Whether a value is long and mixed enough for a key that a program made.
+/// Whether a value is long and mixed enough for a generated key.
 pub fn is_generated(value: &str) -> bool {
     const PUBLIC: [&str; 14] = [
         "sha256",
@@ -114,7 +114,7 @@ pub fn is_generated(value: &str) -> bool {
     classes(value) >= 2 && entropy(value) >= least
 }
 
-/// Whether a value may be a password that somebody chose.
+/// Whether a value may be a password chosen by a person.
 pub fn is_password(value: &str, quoted: bool) -> bool {
     let length = value.chars().count();
     if !(6..=128).contains(&length) || value.contains(char::is_whitespace) || is_uuid(value) {

@@ -1,4 +1,4 @@
-//! Every string of a JSON text, with the path to it.
+//! Visits every string of a JSON text, with its path.
 
 use super::Scan;
 use super::edit::{Edit, Secret};
@@ -10,10 +10,10 @@ use crate::model::json::{Dialect, skip_space, value_end};
 use crate::model::key::sha256;
 use std::ops::Range;
 
-/// Deeper values are scanned as text.
+/// Maximum depth; deeper values are scanned as text.
 const DEEPEST: usize = 200;
 
-/// Members whose text is not prose: pairs are matched by them, or a program verifies them.
+/// Members whose text must not change: pairs are matched by them, or a program verifies them.
 const KEPT: [&str; 22] = [
     "id",
     "type",
@@ -39,23 +39,23 @@ const KEPT: [&str; 22] = [
     "timestamp",
 ];
 
-/// Members that hold what only the provider can read.
+/// Members that only the provider can decode.
 const OPAQUE: [&str; 3] = ["encrypted_content", "reasoning_opaque", "redacted_thinking"];
 
-/// Types of parts that do.
+/// Part types that only the provider can decode.
 const OPAQUE_TYPES: [&str; 2] = ["redacted_thinking", "reasoning.encrypted"];
 
-/// Members of a tool call: its results refer to it.
+/// Members of a tool call, which its results refer to.
 const CALL: [&str; 4] = ["functionCall", "function_call", "arguments", "input"];
 
-/// Members that sign the text beside them.
+/// Members that sign the text next to them.
 const SIGNATURES: [&str; 3] = ["signature", "thoughtSignature", "thought_signature"];
 
 /// An edit, and the JSON pointer of the string that it is in.
 pub struct Placed {
     pub edit: Edit,
     pub pointer: String,
-    /// The place in the decoded string.
+    /// The position in the decoded string.
     pub start: usize,
     pub end: usize,
 }
@@ -66,18 +66,18 @@ pub struct Walk<'t, 'w, 's> {
     scan: &'w mut Scan<'s>,
     found: Vec<Placed>,
     pointer: String,
-    /// Whether the value at hand is an element of an array.
+    /// Whether the current value is an array element.
     is_element: bool,
 }
 
 /// The result of a value.
 struct Left {
     range: Range<usize>,
-    /// Its text changes and it is signed.
+    /// Its text changes and it is signed, so it must be dropped.
     drop: bool,
 }
 
-/// Members of an object that decide about it.
+/// Members of an object that affect how it is redacted.
 #[derive(Default)]
 struct About<'t> {
     kind: Option<&'t str>,
@@ -115,7 +115,7 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
         }
     }
 
-    /// The edits of the whole value, in order.
+    /// Returns the edits of the whole value, in order.
     pub fn run(mut self) -> Vec<Placed> {
         let start = skip_space(self.text.as_bytes(), 0);
         self.value(start, None, 0);
@@ -127,7 +127,7 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
         self.text.as_bytes().get(at).copied().unwrap_or_default()
     }
 
-    /// The value that begins here.
+    /// Visits the value that begins here.
     fn value(&mut self, at: usize, name: Option<&str>, depth: usize) -> Left {
         match self.byte(at) {
             b'"' => {
@@ -258,7 +258,7 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
         let mut at = skip_space(self.text.as_bytes(), start + 1);
         while self.byte(at) == b'"' {
             let end = self.string_end(at);
-            // A name is text too: a map from tokens to users.
+            // Member names are searched too: an object may map tokens to users.
             self.string(at, end, None);
             let name = Mapped::json(&self.text[at + 1..end - 1]).text;
             let value = skip_space(self.text.as_bytes(), skip_space(self.text.as_bytes(), end) + 1);
@@ -279,7 +279,7 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
         Left { range, drop }
     }
 
-    /// Settles an object with its findings, which begin at `before`; whether it is dropped from its list.
+    /// Finishes an object whose edits begin at `before`; returns whether it is dropped from its array.
     fn settle(&mut self, range: &Range<usize>, before: usize, is_element: bool, about: About<'_>) -> bool {
         if about.kind.is_some_and(|kind| OPAQUE_TYPES.contains(&kind)) {
             self.found.truncate(before);
@@ -314,7 +314,7 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
         if is_element && !about.is_call {
             return true;
         }
-        // Outside of a list the part cannot be dropped, and a call has results: it loses its signature.
+        // Outside an array the part cannot be dropped, and a call has results, so only the signature is cleared.
         self.replace(signature, "\"\"".to_string(), Vec::new());
         false
     }
@@ -346,7 +346,7 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
         }
     }
 
-    /// Replaces the edits of signed elements by one that removes the element with its comma.
+    /// Replaces the edits of dropped elements with one edit that removes each element and its comma.
     fn drop_elements(&mut self, inside: usize, elements: &[(Left, usize)]) {
         let last_kept = elements.iter().rposition(|(left, _)| !left.drop);
         let mut at = elements.len();
@@ -361,7 +361,7 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
                 .unwrap_or(self.found.len());
             let range = match (last_kept, elements.get(at + 1)) {
                 (Some(kept), Some((next, _))) if at < kept => left.range.start..next.range.start,
-                // Behind the last element that is kept: all of them at once, with the comma before them.
+                // After the last kept element: remove all following elements at once, with the comma before them.
                 (Some(kept), _) if at == kept + 1 => {
                     elements[kept].0.range.end..elements[elements.len() - 1].0.range.end
                 }

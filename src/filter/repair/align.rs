@@ -1,27 +1,27 @@
-//! Lays what a group of messages is read as now beside what it was read as before: equal readings keep their message,
-//! and what stands in the place of another becomes an edit of it.
+//! Aligns the messages read from a group of elements before and after a repair: equal ones keep their message, a
+//! replacement becomes an edit.
 
 use crate::model::json;
 use std::collections::{HashMap, VecDeque};
 
-/// What elements were read as before.
+/// A message read from the original elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Old {
     /// The body.
     pub(super) body: Vec<u8>,
 }
 
-/// How far a message that takes another's place is looked for.
+/// Search distance for a message that replaces another.
 const NEAR: usize = 64;
 
-/// What they are read as now.
+/// A message read from the repaired elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Made {
     /// The body.
     pub(super) body: Vec<u8>,
-    /// The id that it gets when it is new.
+    /// The id for a new message.
     pub(super) id: Option<String>,
-    /// What is kept beside it.
+    /// Data preserved in its metadata.
     pub(super) notes: Vec<(String, String)>,
 }
 
@@ -42,33 +42,33 @@ impl From<Vec<u8>> for Made {
     }
 }
 
-/// Items that are written together, and what becomes of them.
+/// Items that are encoded together, and their repair.
 #[derive(Debug, Default)]
 pub(super) struct Group {
-    /// The items, in the order of their readings.
+    /// The items, in the order of their messages.
     pub(super) items: Vec<usize>,
-    /// What the elements were read as, when there is one reading for each item.
+    /// The original messages, if there is one for each item.
     pub(super) old: Vec<Old>,
-    /// What they are read as now.
+    /// The repaired messages.
     pub(super) new: Vec<Made>,
-    /// Where a message without items of its own goes: behind this place.
+    /// Insert messages without an item after this place.
     pub(super) place: Option<usize>,
-    /// Whether a repair touched it.
+    /// Whether a repair changed the group.
     pub(super) changed: bool,
 }
 
-/// One thing to do.
+/// A single change.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// An item goes.
+    /// Drop an item.
     Goes(usize),
-    /// An item becomes another message: what it was read as, and what it is read as now.
+    /// Change an item: the original message and the repaired one.
     Becomes(usize, Vec<u8>, Made),
-    /// A message is put in before this item; none: where the history begins.
+    /// Insert a message before this item; none: at the beginning of the history.
     New(Option<usize>, Made),
 }
 
-/// What makes the new readings of the old ones.
+/// Computes the changes from the original to the repaired messages.
 pub(super) fn steps(group: Group) -> Vec<Step> {
     let Group {
         items,
@@ -77,7 +77,7 @@ pub(super) fn steps(group: Group) -> Vec<Step> {
         place,
         ..
     } = group;
-    // Without a reading for each item there is nothing to lay beside each other.
+    // Without one message per item there is nothing to align.
     if old.len() != items.len() {
         let place = items.iter().map(|item| item + 1).max().or(place);
         let gone = items.into_iter().map(Step::Goes);
@@ -111,7 +111,7 @@ pub(super) fn steps(group: Group) -> Vec<Step> {
     steps
 }
 
-/// For each new reading the old one that is equal, both in order.
+/// For each repaired message the equal original, both in order.
 fn matches(old: &[Old], new: &[Made]) -> Vec<Option<usize>> {
     let mut known: HashMap<&[u8], VecDeque<usize>> = HashMap::new();
     for (at, old) in old.iter().enumerate() {
@@ -131,7 +131,7 @@ fn matches(old: &[Old], new: &[Made]) -> Vec<Option<usize>> {
         .collect()
 }
 
-/// Between two equal readings: what has the role of an old one takes its place, the rest goes or is new.
+/// Between two equal messages: a message of the same role replaces the original; the rest is dropped or new.
 fn fill(
     items: &[usize],
     old: &[Old],
@@ -142,7 +142,7 @@ fn fill(
 ) {
     let role = |body: &[u8]| json::member(body, "role").map(<[u8]>::to_vec);
     let mut rest = range.clone();
-    // In front of everything a group holds when it stands there, else behind what came last.
+    // Insert before everything that the group contains, else after the previous item.
     let mut before = range
         .start
         .checked_sub(1)
@@ -152,7 +152,7 @@ fn fill(
     let alone = gap.len() == range.len();
     for made in gap {
         let own = role(&made.body);
-        // A result and a message of another role are never one and the same.
+        // A result never replaces a message of another role.
         let fits = |at: &usize| {
             let other = role(&old[*at].body);
             let result = [&own, &other].contains(&&Some(b"\"tool\"".to_vec()));

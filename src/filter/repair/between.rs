@@ -1,16 +1,16 @@
-//! What makes one view of another, when the other came of it by events.
+//! Computes the reshaping that turns one view into a later one.
 
 use crate::filter::compact::event::{Fate, Reshaping};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::collections::HashMap;
 
-/// What an item of two views is known by.
+/// Identifies an item in two views.
 #[derive(PartialEq, Eq, Hash)]
 enum Name {
     Line(usize),
     Summary(usize),
-    /// A message that was put in, by its id.
+    /// An inserted message, by id.
     Inserted(String),
 }
 
@@ -26,7 +26,7 @@ fn name(item: &Item, session: &Session) -> Name {
     }
 }
 
-/// What becomes of the first view. The order is the same in both, since no event changes it.
+/// The change of the first view. Both have the same order, because no event reorders messages.
 pub(super) fn reshaping((session, view): (&Session, &View), (after, shown): (&Session, &View)) -> Reshaping {
     let mut reshaping = Reshaping::of(view);
     let places: HashMap<Name, usize> = (0..view.items.len())

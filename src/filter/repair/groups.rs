@@ -1,5 +1,5 @@
-//! Which items of a view and which elements belong together: an element may hold several items, an item may be spread
-//! over several elements, and some elements are read together. What no repair touched is left alone.
+//! Groups the items of a view with the request elements that they produced. An element may hold several items, an
+//! item may span several elements, and some elements are read together. Unchanged groups are skipped.
 
 use super::align::{Group, Made, Old};
 use super::names::Names;
@@ -11,7 +11,7 @@ use crate::model::session::Session;
 use crate::model::view::View;
 use std::collections::VecDeque;
 
-/// Sets that are joined step by step.
+/// A disjoint-set forest.
 struct Joined {
     parents: Vec<usize>,
 }
@@ -118,7 +118,7 @@ pub(super) fn of(
         let group = match own.first() {
             Some(first) => {
                 let root = joined.root(*first);
-                // Every item that an element came from is in a group.
+                // Every item that produced an element is in a group.
                 let Some(at) = places[root] else { continue };
                 last = groups[at].items.iter().copied().max();
                 &mut groups[at]
@@ -158,7 +158,7 @@ pub(super) fn of(
         .collect()
 }
 
-/// Ranges of the elements as they came, inside of which a repair changed the order.
+/// Ranges of the original elements within which a repair changed the order.
 fn moved(fixed: &Fixed) -> Vec<std::ops::Range<usize>> {
     let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
     let mut last = 0;
@@ -168,7 +168,7 @@ fn moved(fixed: &Fixed) -> Vec<std::ops::Range<usize>> {
         .flat_map(|element| element.from.iter().copied())
     {
         if from < last {
-            // Ranges that overlap are one.
+            // Overlapping ranges are merged.
             let mut start = from;
             while let Some(before) = ranges.pop_if(|before| before.end > start) {
                 start = start.min(before.start);
@@ -180,7 +180,7 @@ fn moved(fixed: &Fixed) -> Vec<std::ops::Range<usize>> {
     ranges
 }
 
-/// Puts the items in the order of what they are read as: an element may have results first that came later.
+/// Sorts the items like their messages: an element may have results first that came later.
 fn pair_up(group: &mut Group, (session, view): (&Session, &View)) {
     if group.old.len() != group.items.len() {
         return;
@@ -201,7 +201,7 @@ fn pair_up(group: &mut Group, (session, view): (&Session, &View)) {
     }
 }
 
-/// Groups with elements that are gone are changed.
+/// Marks groups with dropped elements as changed.
 fn dropped(
     request: &Request,
     fixed: &Fixed,

@@ -1,5 +1,5 @@
-//! Ids of calls: an element may call one otherwise than the messages of the session do, since an interface takes only
-//! some ids, or none. What is read from elements gets the session's ids back.
+//! Maps call ids of request elements to those of the session. An element may use another id because an API accepts
+//! only some ids, or none.
 
 use crate::check::{Api, Fixed};
 use crate::error::Place;
@@ -10,19 +10,19 @@ use crate::model::session::Session;
 use crate::model::view::View;
 use std::collections::HashMap;
 
-/// The session's ids by those of elements.
+/// The session's call ids by those of the elements.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// Of the elements as they came.
+    /// For the original elements.
     before: HashMap<String, String>,
-    /// Of ids that are made for calls without, which depend on what else the call holds: by the new id the old one.
+    /// For ids generated for calls without one, which depend on the content of the call: the new id and the old one.
     made: HashMap<String, String>,
 }
 
 /// Id, name and arguments of a call.
 type Call = (String, String, String);
 
-/// The calls of messages, in order.
+/// Collects the calls of messages, in order.
 fn calls<'b>(bodies: impl IntoIterator<Item = &'b [u8]>) -> Vec<Call> {
     let mut found = Vec::new();
     for body in bodies {
@@ -47,7 +47,7 @@ fn of_unit(unit: &Unit) -> Vec<Call> {
 }
 
 impl Names {
-    /// Of the elements of a request and what became of them.
+    /// Builds the maps from the elements of a request before and after the repair.
     pub(super) fn of(
         api: Api,
         (session, view): (&Session, &View),
@@ -57,7 +57,7 @@ impl Names {
     ) -> Names {
         let mut names = Names::default();
         let mut own: Vec<Vec<Call>> = Vec::with_capacity(before.len());
-        // A message may be spread over several readings: its calls are taken one after the other.
+        // A message may span several readings, so its calls are consumed in order.
         let mut taken: HashMap<usize, usize> = HashMap::new();
         for unit in before {
             let read = of_unit(unit);
@@ -123,7 +123,7 @@ impl Names {
         }
     }
 
-    /// A reading of elements as they came, with the session's ids.
+    /// Restores the session's ids in a message read from original elements.
     pub(super) fn native(&self, body: Vec<u8>) -> Vec<u8> {
         if self.before.is_empty() {
             return body;
@@ -131,7 +131,7 @@ impl Names {
         renamed(body, |id| self.before.get(id))
     }
 
-    /// A reading of repaired elements, with the session's ids.
+    /// Restores the session's ids in a message read from repaired elements.
     pub(super) fn native_again(&self, body: Vec<u8>) -> Vec<u8> {
         if self.before.is_empty() && self.made.is_empty() {
             return body;
@@ -144,7 +144,7 @@ impl Names {
     }
 }
 
-/// A message whose calls have other ids.
+/// Replaces the call ids of a message.
 fn renamed<'n>(body: Vec<u8>, name: impl Fn(&str) -> Option<&'n String>) -> Vec<u8> {
     let other = |object: &[u8], member: &str| -> Option<Vec<u8>> {
         let id = json::member(object, member).and_then(json::text)?;

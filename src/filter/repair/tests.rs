@@ -1,4 +1,4 @@
-//! Repairs of whole sessions: native ones, and ones that were read from every interface's own form.
+//! Repairs whole sessions: native ones, and ones read from the format of every API.
 
 use super::*;
 use crate::check::check;
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 const MODES: [Option<Mode>; 4] = [None, Some(Mode::Drop), Some(Mode::Stub), Some(Mode::Text)];
 
-/// Messages of which random native sessions are put together; the `#` becomes a number.
+/// Messages for random native sessions; `#` is replaced with a number.
 const MESSAGES: [&str; 16] = [
     r#"{"role":"user","content":"q#","id":"m#"}"#,
     r#"{"role":"user","content":"q#"}"#,
@@ -37,7 +37,7 @@ fn native(picks: &[prop::sample::Index]) -> Session {
     session
 }
 
-/// A session that was read from an array of an interface's elements.
+/// Reads a session from an array of an API's elements.
 fn foreign(api: Api, picks: &[prop::sample::Index]) -> Option<Session> {
     let palette = palette(api);
     let elements: Vec<&str> = picks.iter().map(|pick| *pick.get(&palette)).collect();
@@ -70,7 +70,7 @@ fn findings(api: Api, session: &Session, options: &Options) -> Vec<check::Findin
     check(api, &raws, &options_for(&request, options))
 }
 
-/// Repairs, looks again, takes back.
+/// Repairs a session, repairs it again and undoes the repair.
 fn round(session: &Session, api: Api, mode: Option<Mode>, options: &Options) {
     let how = How {
         api,
@@ -102,7 +102,7 @@ fn round(session: &Session, api: Api, mode: Option<Mode>, options: &Options) {
     lines.iter().for_each(|line| after.push_new(line));
     let left = findings(api, &after, options);
     let shown = || format!("{api:?} {mode:?} {told}\n{}\n{:#?}", after.text(), left);
-    // A message that nothing is written of can keep two others apart.
+    // A message that is not sent can separate two others.
     let stuck = |finding: &&check::Finding| finding.is_error() && finding.rule.id != "ALT";
     assert!(left.iter().find(stuck).is_none(), "{}", shown());
     assert!(View::replay(&after).dangling.is_empty(), "{}", shown());

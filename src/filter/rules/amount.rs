@@ -1,4 +1,4 @@
-//! Smallest and largest numbers.
+//! Minimum and maximum numbers.
 
 use super::violation::Violation;
 
@@ -10,7 +10,7 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// Why it is contradictory.
+    /// Why the limits are contradictory.
     pub fn fault(self) -> Option<String> {
         let (min, max) = (self.min?, self.max?);
         (min > max).then(|| format!("min {min} exceeds max {max}"))
@@ -31,7 +31,7 @@ impl Amount {
     }
 }
 
-/// A number of things: `1 call`, `2 calls`.
+/// Formats a count: `1 call`, `2 calls`.
 pub fn counted(count: usize, thing: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {thing}{ending}")

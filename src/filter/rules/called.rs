@@ -110,7 +110,7 @@ impl Order {
         }
     }
 
-    /// After the last such call there is the other.
+    /// Checks that the other call follows the last such call.
     pub fn after(&self, subject: &Subject<'_>) -> Option<Violation> {
         let call = self.call();
         let last = subject.calls.iter().rposition(|own| call.matches(own))?;
@@ -119,7 +119,7 @@ impl Order {
         (!is_met).then(|| Violation::new(Some(subject.calls[last].item), message()))
     }
 
-    /// Before the first such call there is the other.
+    /// Checks that the other call precedes the first such call.
     pub fn before(&self, subject: &Subject<'_>) -> Option<Violation> {
         let call = self.call();
         let first = subject.calls.iter().position(|own| call.matches(own))?;

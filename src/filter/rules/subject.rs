@@ -1,4 +1,4 @@
-//! A session as rules look at it: its texts, its calls and their results.
+//! A session prepared for rules: its texts, calls and results.
 
 use crate::error::Place;
 use crate::model::calls;
@@ -89,7 +89,7 @@ impl<'s> Subject<'s> {
         subject
     }
 
-    /// A result belongs to the nearest call of its id that has none; without an id, to the next of the newest calls.
+    /// A result belongs to the nearest open call with its id; without an id, to the next of the newest calls.
     fn answer(&mut self, result: &Message<'_>, open: &mut HashMap<String, Vec<usize>>, newest: usize) {
         let id = result.tool_call_id().filter(|id| !id.is_empty());
         let call = match id {

@@ -1,4 +1,4 @@
-//! What is put at the head of later pieces: copies of standing messages, each of which says what it is a copy of.
+//! Copies standing messages to the beginning of later parts; each copy names its original.
 
 use super::Carry;
 use crate::filter::copies::{copy_message, derived_id};
@@ -8,16 +8,16 @@ use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use crate::tokens::Counter;
 
-/// A message that later pieces begin with.
+/// A message that is copied into later parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Carried {
     /// Its item of the view.
     pub item: usize,
-    /// Its tokens and those of the ones before it.
+    /// Its tokens and those of the messages before it.
     pub tokens: u64,
 }
 
-/// The messages that later pieces begin with, in order. One that says the same as the one before it is not repeated.
+/// Collects the messages to copy, in order. A message equal to the one before it is skipped.
 pub(super) fn collect(
     session: &Session,
     view: &View,
@@ -26,7 +26,7 @@ pub(super) fn collect(
 ) -> Vec<Carried> {
     let is_standing = |item: &Item| match item.traits(session) {
         Some(traits) if traits.is_system() => carry != Carry::None,
-        // A reply or a result goes with what it belongs to.
+        // A reply or a result belongs to its exchange.
         Some(traits) if matches!(traits.role, Role::Assistant | Role::Tool) => false,
         Some(traits) => traits.category == Category::Context && carry == Carry::Context,
         None => false,
@@ -45,7 +45,7 @@ pub(super) fn collect(
         let before = found
             .last()
             .and_then(|last| view.items[last.item].message(session));
-        // That one session continues another is true of that session alone.
+        // A continuation marker applies only to this session.
         if chain::marks(&message).is_some() || before.is_some_and(|before| says_the_same(&before, &message)) {
             continue;
         }
@@ -59,7 +59,7 @@ fn says_the_same(one: &Message<'_>, other: &Message<'_>) -> bool {
     one.role == other.role && one.content == other.content && one.name == other.name
 }
 
-/// A copy of a message, the nth one of the piece `id`.
+/// Copies a message as number `nth` of the part `id`.
 pub(super) fn copy(body: &[u8], of: &str, id: &str, nth: usize) -> Vec<u8> {
     let own = derived_id("msg_", &format!("{id}\n{nth}\n{of}"), 16);
     copy_message(body, of, &own, &[]).unwrap_or_else(|| body.to_vec())

@@ -1,4 +1,4 @@
-//! Where a session is cut: exchange after exchange goes into a piece until something ends it.
+//! Decides where to cut a session: exchanges are added to a part until a limit ends it.
 
 use super::carry::Carried;
 use super::{Part, Reason, Ways};
@@ -11,7 +11,7 @@ use crate::tokens::{Counter, usage};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-/// An exchange, with what leads to the first one.
+/// An exchange; the first includes the messages before it.
 struct Exchange {
     items: Range<usize>,
     tokens: u64,
@@ -20,7 +20,7 @@ struct Exchange {
     day: Option<String>,
 }
 
-/// Decides which exchanges are pieces of their own; there is always at least one piece.
+/// Decides at which exchanges parts begin; there is always at least one part.
 pub(super) fn decide(
     session: &Session,
     view: &View,
@@ -56,7 +56,7 @@ pub(super) fn decide(
     Ok(lined(parts.finish(), session, view))
 }
 
-/// What of an exchange is looked at, as far as it is asked for.
+/// Computes the properties of an exchange that the options need.
 fn look(
     session: &Session,
     view: &View,
@@ -96,7 +96,7 @@ fn look(
     exchange
 }
 
-/// The items before which cuts were asked for by ids, moved to where the exchange begins.
+/// The items at which cuts were requested by id, moved to the start of their exchange.
 fn asked(
     session: &Session,
     view: &View,
@@ -134,7 +134,7 @@ fn asked(
     Ok(asked)
 }
 
-/// Pieces in the making.
+/// The parts planned so far.
 struct Parts<'p> {
     ways: &'p Ways,
     carried: &'p [Carried],
@@ -142,12 +142,12 @@ struct Parts<'p> {
     open: Option<Part>,
     /// The newest time so far.
     last: Option<i64>,
-    /// The day on which the piece at hand began.
+    /// The day on which the current part began.
     day: Option<String>,
 }
 
 impl Parts<'_> {
-    /// Puts the exchange into the piece at hand, or begins another with it.
+    /// Adds the exchange to the current part, or begins another.
     fn take(&mut self, exchange: Exchange, asked: bool) -> Result<()> {
         let messages = exchange.items.len() as u64;
         let reason = match &self.open {
@@ -170,7 +170,7 @@ impl Parts<'_> {
         Ok(())
     }
 
-    /// Why the piece ends ahead of this exchange, if it does.
+    /// Why the current part ends before this exchange, if it does.
     fn ends(&self, open: &Part, exchange: &Exchange, asked: bool) -> Option<Reason> {
         let ways = self.ways;
         let is_over = |limit: Option<u64>, size: u64| limit.is_some_and(|limit| size > limit);
@@ -196,7 +196,7 @@ impl Parts<'_> {
         }
     }
 
-    /// A piece that begins with this item; what is carried into it must leave room.
+    /// Begins a part with this item; fails if the copied messages leave no room.
     fn begin(&self, item: usize, reason: Reason) -> Result<Part> {
         let carried = self.carried.partition_point(|carried| carried.item < item);
         let messages = carried as u64;
@@ -242,8 +242,8 @@ impl Parts<'_> {
     }
 }
 
-/// Gives the pieces their lines: a piece begins with the line of its first item, and what is out of view goes with
-/// what stands before it.
+/// Assigns log lines to the parts: a part begins at the line of its first item, and hidden messages belong to the
+/// part before.
 fn lined(mut parts: Vec<Part>, session: &Session, view: &View) -> Vec<Part> {
     let mut end = session.len();
     for part in parts.iter_mut().rev() {

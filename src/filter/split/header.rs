@@ -1,4 +1,4 @@
-//! The first line of a piece or a fork: what the session's said, and where it comes from.
+//! Builds the header of a part or a fork: members of the session's header and the lineage.
 
 use super::Split;
 use crate::model::event::VERSION;
@@ -6,7 +6,7 @@ use crate::model::header;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 
-/// Members that are the session's alone, or that a piece has its own of.
+/// Members that are not copied, because they apply only to the session or each part has its own.
 const OWN: [&str; 11] = [
     "type",
     "version",
@@ -21,7 +21,7 @@ const OWN: [&str; 11] = [
     "metadata",
 ];
 
-/// What another system keeps about the neighbours of a session, which a piece has its own of.
+/// Links of another system to neighboring sessions; each part has its own.
 const LINKS: [&str; 4] = [
     "continued_from",
     "continued_to",
@@ -29,14 +29,14 @@ const LINKS: [&str; 4] = [
     "continuation_time",
 ];
 
-/// Objects in objects in which those are looked for.
+/// Maximum depth at which links are searched.
 const NESTED: u32 = 2;
 
-/// Bytes of a member that every piece repeats; larger ones stay with the first, so that many pieces are not many
-/// times the session.
+/// Maximum size in bytes of a member that is copied into every part; larger ones are only in the first, to limit the
+/// total size.
 const REPEATED: usize = 4096;
 
-/// The session line of a piece, from 0.
+/// The header of part number `nth`, from 0.
 pub(super) fn header(split: &Split<'_>, nth: usize) -> Vec<u8> {
     let (before, count) = (&split.header, split.parts.len());
     let text = |name: &str| {
@@ -57,7 +57,7 @@ pub(super) fn header(split: &Split<'_>, nth: usize) -> Vec<u8> {
     if let Some(title) = text("title").filter(|title| !title.trim().is_empty()) {
         line.text("title", &format!("{title} ({}/{count})", nth + 1));
     }
-    // The one under which the lines were counted, whatever a later event says.
+    // The tokenizer used for the existing counts, whatever a later event set.
     if let Some(tokenizer) = &split.tokenizer {
         line.text("tokenizer", tokenizer);
     }
@@ -73,7 +73,7 @@ pub(super) fn header(split: &Split<'_>, nth: usize) -> Vec<u8> {
     let metadata = before.iter().find(|(name, _)| name == "metadata");
     let mut lineage = ObjectBuilder::default();
     lineage.text("kind", "split");
-    // The title as it was: a piece's own says which piece it is.
+    // The original title; each part's own title includes its number.
     for (name, value) in [("parent", text("id")), ("title", text("title"))] {
         if let Some(value) = value {
             lineage.text(name, &value);
@@ -87,7 +87,7 @@ pub(super) fn header(split: &Split<'_>, nth: usize) -> Vec<u8> {
     line.finish()
 }
 
-/// The session line of a fork, whose id is the stem.
+/// The header of a fork with the stem as id.
 pub(super) fn of_fork(split: &Split<'_>, at: Option<&str>, created_at: Option<&str>) -> Vec<u8> {
     let mut line = ObjectBuilder::default();
     line.text("type", "session")
@@ -117,7 +117,7 @@ pub(super) fn of_fork(split: &Split<'_>, at: Option<&str>, created_at: Option<&s
     line.finish()
 }
 
-/// The metadata of a piece: that of the session, and of which session it is which part.
+/// The metadata of a part: that of the session, plus the lineage.
 fn metadata_of(before: Option<&[u8]>, lineage: &[u8], nth: usize) -> Vec<u8> {
     let mut metadata = ObjectBuilder::default();
     let members = before.and_then(|raw| json::members(raw, Dialect::Strict));
@@ -130,7 +130,7 @@ fn metadata_of(before: Option<&[u8]>, lineage: &[u8], nth: usize) -> Vec<u8> {
     metadata.finish()
 }
 
-/// The value without what says which sessions stand beside the one that it is of.
+/// Removes links to neighboring sessions from a value.
 fn without_links(raw: &[u8], depth: u32) -> Vec<u8> {
     let members = json::members(raw, Dialect::Strict);
     let Some(members) = members.filter(|_| raw.first() == Some(&b'{')) else {

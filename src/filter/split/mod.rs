@@ -1,5 +1,5 @@
-//! Cuts a session into several: a chain of pieces, each a session of its own. Where it is cut is decided between
-//! exchanges; every line goes into one piece, and what the view showed is what the views of the pieces show together.
+//! Splits a session into a chain of parts. Cuts are made between exchanges; every line goes into one part, and the
+//! views of the parts together equal the view of the session.
 
 mod carry;
 mod cuts;
@@ -21,56 +21,56 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::time::Duration;
 
-/// What ends a piece; each of them does.
+/// Conditions, each of which ends a part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ways {
-    /// Most messages of a piece, those that are carried into it included.
+    /// Maximum messages of a part, copied ones included.
     pub max_messages: Option<u64>,
-    /// Most tokens of a piece, those that are carried into it included.
+    /// Maximum tokens of a part, copied messages included.
     pub max_tokens: Option<u64>,
-    /// Messages with which a piece begins.
+    /// Ids of messages at which a part begins.
     pub at: Vec<String>,
-    /// A pause of at least this long.
+    /// A pause of at least this duration.
     pub gap: Option<Duration>,
     /// The end of a local day.
     pub per_day: bool,
-    /// So many exchanges.
+    /// Number of exchanges.
     pub every_turns: Option<u64>,
 }
 
-/// What of the pieces before is put at the head of a piece.
+/// Which earlier messages are copied to the beginning of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Carry {
-    /// Messages of the category system, so that every piece can be sent as it is.
+    /// Messages of category system, so that every part can be sent as it is.
     #[default]
     System,
-    /// Those of the category context too.
+    /// Messages of category system and context.
     Context,
     /// Nothing.
     None,
 }
 
-/// Why a piece begins where it does.
+/// Why a part begins where it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It is the first.
+    /// The first part.
     First,
-    /// It was asked for by its id.
+    /// Requested by message id.
     Asked,
-    /// Another day began.
+    /// A new day.
     Day,
-    /// There was a pause.
+    /// A pause.
     Gap,
-    /// The piece before has its number of exchanges.
+    /// The previous part reached the number of exchanges.
     Turns,
-    /// The piece before has its number of messages.
+    /// The previous part reached the number of messages.
     Messages,
-    /// The piece before has its tokens.
+    /// The previous part reached the number of tokens.
     Tokens,
 }
 
 impl Reason {
-    /// The word for it.
+    /// The reason as a word.
     pub const fn name(self) -> &'static str {
         match self {
             Reason::First => "first",
@@ -84,7 +84,7 @@ impl Reason {
     }
 }
 
-/// A piece as it is planned.
+/// A planned part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Items of the view.
@@ -93,40 +93,39 @@ pub struct Part {
     pub lines: Range<usize>,
     /// Why it begins here.
     pub reason: Reason,
-    /// Exchanges; what leads the first one is part of it.
+    /// Number of exchanges; messages before the first one count as part of it.
     pub exchanges: u64,
-    /// Messages and summaries in view, what is carried included.
+    /// Messages and summaries in the view, copied ones included.
     pub messages: u64,
-    /// Their tokens; 0 when nothing was counted.
+    /// Their tokens; 0 when not counted.
     pub tokens: u64,
-    /// Whether it is one exchange that is larger than a piece may be.
+    /// Whether it is a single exchange larger than the limit.
     pub is_too_large: bool,
-    /// How many of the session's messages that can be carried stand ahead of it.
+    /// Number of copyable messages of the session before this part.
     carried: usize,
 }
 
-/// How a session falls into pieces.
+/// A planned split.
 #[derive(Debug)]
 pub struct Split<'s> {
     session: &'s Session,
     view: View,
     carried: Vec<Carried>,
-    /// The members of the session's line as later events have left them, and the tokenizer that the line names.
+    /// The header members after later changes, and the tokenizer named in the header line.
     header: Vec<(String, Vec<u8>)>,
     tokenizer: Option<String>,
     stem: String,
-    /// Ids of messages that have none, by their lines.
+    /// Derived ids of messages without ids, by line.
     derived: OnceCell<HashMap<usize, String>>,
-    /// The pieces, in order; one when there is nothing to cut.
+    /// The parts, in order; a single one when there is nothing to cut.
     pub parts: Vec<Part>,
-    /// What a user would like to know: a cut that moved, times that are missing.
+    /// Notices for the user: moved cuts, missing times.
     pub notes: Vec<String>,
 }
 
 impl<'s> Split<'s> {
-    /// Decides where a session is cut. Tokens are counted when there is a counter, which a limit of tokens needs.
-    /// A limit that what is carried would fill is [`Usage`](crate::error::Kind::Usage), a message that is not in the
-    /// view [`No`](crate::error::Kind::No).
+    /// Decides where a session is cut. A token limit requires a counter. A limit that the copied messages would fill
+    /// is [`Usage`](crate::error::Kind::Usage), a message that is not in the view [`No`](crate::error::Kind::No).
     pub fn plan(
         session: &'s Session,
         ways: &Ways,
@@ -155,14 +154,14 @@ impl<'s> Split<'s> {
         self.parts.len() == 1
     }
 
-    /// The same with ids that begin otherwise: `STEM.1`, `STEM.2`, ...
+    /// Changes the ids of the parts to `STEM.1`, `STEM.2`, ...
     pub fn with_stem(mut self, stem: &str) -> Split<'s> {
         self.stem = stem.to_string();
         self
     }
 
-    /// The id of a piece, from 0: the session's id and its number, as wide as the last one's, so that a list of names
-    /// is in order. The same session gives the same ids.
+    /// The id of a part, from 0: the session's id and its number, zero-padded so that names sort in order. The same
+    /// session gives the same ids.
     pub fn id(&self, nth: usize) -> String {
         let width = self.parts.len().to_string().len();
         let ending = format!(".{:0width$}", nth + 1);
@@ -172,7 +171,7 @@ impl<'s> Split<'s> {
         format!("{}{ending}", self.stem)
     }
 
-    /// What a file of a piece is called: its id, and where there is nothing to cut that of the session.
+    /// The file name of a part: its id, or the id of the session when there is nothing to cut.
     pub fn name(&self, nth: usize) -> String {
         if self.is_whole() {
             self.stem.clone()
@@ -181,20 +180,20 @@ impl<'s> Split<'s> {
         }
     }
 
-    /// When the piece begins: the first time that one of its messages carries.
+    /// The start time of a part: the first time of its messages.
     pub fn began(&self, nth: usize) -> Option<String> {
         let mut items = self.view.items[self.parts[nth].items.clone()].iter();
         items.find_map(|item| Some(item.message(self.session)?.timestamp()?.into_owned()))
     }
 
-    /// Makes a piece, from 0.
+    /// Builds part number `nth`, from 0.
     pub fn piece(&self, nth: usize) -> Result<Piece> {
         piece::make(self, nth)
     }
 }
 
-/// The beginning of a session as a session of its own: its view up to the item `end`, with all lines before that item.
-/// `at` is the id of its last message, `created_at` its time of creation.
+/// Builds a session from the beginning of another: its view up to the item `end`, with all lines before that item.
+/// `at` is the id of the last message, `created_at` the creation time.
 pub(super) fn beginning(
     session: &Session,
     view: View,
@@ -227,8 +226,7 @@ pub(super) fn beginning(
     piece::lines(&split, &part, id, &header)
 }
 
-/// What the ids of pieces begin with: the session's id; where there is none, or one that is not safe as a name, one
-/// that is derived.
+/// The prefix of part ids: the session's id, or a derived one if the id is missing or not safe in a file name.
 fn stem(session: &Session) -> String {
     match session.header_text("id") {
         Some(id) if key::is_id(&id) => id,

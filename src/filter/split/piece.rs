@@ -1,5 +1,5 @@
-//! A piece as a session: its first line, what is carried into it, its lines as they were, one event that makes its
-//! view what it was, and the link to the piece behind it.
+//! Builds a part as a session: header, copied messages, original lines, one event that reproduces its view, and the
+//! link to the next part.
 
 use super::{Part, Split, carry, header};
 use crate::error::Result;
@@ -20,7 +20,7 @@ pub struct Piece {
     pub session: Session,
 }
 
-/// Makes a piece, from 0.
+/// Builds part number `nth`, from 0.
 pub(super) fn make(split: &Split<'_>, nth: usize) -> Result<Piece> {
     let id = split.id(nth);
     let mut session = lines(split, &split.parts[nth], &id, &header::header(split, nth))?;
@@ -37,7 +37,7 @@ pub(super) fn make(split: &Split<'_>, nth: usize) -> Result<Piece> {
     Ok(Piece { id, session })
 }
 
-/// The lines of a part behind the header of a session with this id.
+/// The lines of a part after the header, for a session with this id.
 pub(super) fn lines(split: &Split<'_>, part: &Part, id: &str, header: &[u8]) -> Result<Session> {
     let source = split.session;
     let mut session = Session::default();
@@ -84,8 +84,8 @@ pub(super) fn lines(split: &Split<'_>, part: &Part, id: &str, header: &[u8]) -> 
     Ok(session)
 }
 
-/// Puts in what stands between two lines: a summary as a line of its own, a message that a compaction put in by the
-/// piece's event; ahead of a summary, of which no event can name the place, as a line too.
+/// Inserts items between two lines: a summary as a line, a message inserted by a compaction through the part's event;
+/// before a summary, whose place no event can name, as a line too.
 fn put_in(source: &Session, items: &[&Item], session: &mut Session, reshaping: &mut Reshaping) {
     let summary = items.iter().rposition(|item| matches!(item, Item::Summary(_)));
     for (place, item) in items.iter().enumerate() {
@@ -105,8 +105,8 @@ fn put_in(source: &Session, items: &[&Item], session: &mut Session, reshaping: &
     }
 }
 
-/// Whether a line goes into a piece. What moved the view is carried out in the piece's own event, and what is true of
-/// the session as a whole is in the first line or is true of that session alone.
+/// Whether to copy a line into a part. The part's own event replaces changes of the view, and facts about the whole
+/// session are in the header or do not apply to a part.
 fn stays(source: &Session, index: usize) -> bool {
     match source.class(index) {
         Class::Header => false,
@@ -131,7 +131,7 @@ fn stays(source: &Session, index: usize) -> bool {
     }
 }
 
-/// Id and time of an event of a piece: from the piece alone, so that the same split is the same bytes.
+/// Derives id and time of an event from the part alone, so that equal splits give equal bytes.
 fn stamp(id: &str, what: &str, session: &Session) -> Stamp {
     Stamp {
         id: derived_id("evt_", &format!("{id}\n{what}"), 16),

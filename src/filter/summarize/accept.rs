@@ -1,27 +1,27 @@
-//! What every summary must pass, whoever wrote it: a bad one is a failed attempt, and nothing is dropped for it.
+//! Validates summaries. An invalid summary counts as a failed attempt, and nothing is dropped.
 
 use std::fmt;
 
-/// Why there is no summary.
+/// Why a summary is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// It says nothing: no letter or digit besides tags, or nothing to sum up.
+    /// Blank: no letter or digit outside tags, or nothing to summarize.
     Blank,
-    /// It does not fit.
+    /// Over the budget.
     OverBudget {
-        /// What it has.
+        /// Tokens of the summary.
         tokens: u64,
-        /// What it may have.
+        /// The budget in tokens.
         budget: u64,
     },
-    /// It is no shorter than what it stands for.
+    /// Not shorter than the messages that it replaces.
     NotShorter {
-        /// What it has.
+        /// Tokens of the summary.
         tokens: u64,
-        /// What it stands for has.
+        /// Tokens of those messages.
         covered: u64,
     },
-    /// A rule names a message that is not there.
+    /// A rule refers to an unknown message.
     NoSuchMessage(String),
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// The tokens of a summary that may stand for a span of `covered` tokens.
+/// Returns the tokens of a summary that replaces a range of `covered` tokens, if valid.
 pub fn accept(summary: &str, budget: u64, covered: u64, count: &dyn Fn(&str) -> u64) -> Result<u64, Failure> {
     if is_blank(summary) {
         return Err(Failure::Blank);
@@ -60,7 +60,7 @@ pub fn accept(summary: &str, budget: u64, covered: u64, count: &dyn Fn(&str) -> 
     Ok(tokens)
 }
 
-/// Whether there is no letter or digit outside tags.
+/// Whether a text has no letter or digit outside tags.
 pub fn is_blank(text: &str) -> bool {
     let mut rest = text;
     loop {
@@ -75,7 +75,7 @@ pub fn is_blank(text: &str) -> bool {
         let inside = rest[1..].find(['<', '>']).map(|length| length + 1);
         rest = match inside {
             Some(end) if rest[end..].starts_with('>') => &rest[end + 1..],
-            // No tag: `a < b`.
+            // Not a tag: `a < b`.
             _ => &rest[1..],
         };
     }

@@ -1,28 +1,28 @@
-//! The block of standing instructions in a summary. Each of its lines names who said it: a summary may be shown under the role of a
-//! system message, and what a user said is not to rise to that.
+//! The block of standing instructions in a summary. Each line names the speaker: a summary may be sent as a system
+//! message, which must not promote what a user said.
 
 use super::frame::{Head, joined, records, role_of, speaker};
 use super::handoff::Heading;
 use crate::model::message::Role;
 
-/// Begins the block.
+/// The heading of the block.
 const HEADING: &str = "standing instructions, by speaker:";
 
-/// Began a block whose lines name nobody.
+/// The former heading, of a block without speakers.
 const UNNAMED: &str = "standing instructions:";
 
-/// A rule that holds from when it was said on.
+/// A standing instruction: a rule that holds for the rest of the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    /// Who said it; none where an earlier summary does not tell, which counts as a user.
+    /// The speaker; none if an earlier summary does not name it, which counts as the user.
     pub speaker: Option<Role>,
-    /// What was said.
+    /// The text.
     pub text: String,
 }
 
 impl Instruction {
     pub(super) fn new(speaker: Option<Role>, text: &str) -> Instruction {
-        // Whatever a reader could take for the end of a line is one here.
+        // Treat every character that a reader may take for a line end as one.
         let ends = ['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
         let text = match text.contains(ends) {
             true => text.replace("\r\n", "\n").replace(ends, "\n"),
@@ -31,7 +31,7 @@ impl Instruction {
         Instruction { speaker, text }
     }
 
-    /// Its lines in the block.
+    /// Encodes the instruction as lines of the block.
     pub(super) fn lines(&self) -> String {
         let speaker = speaker(self.speaker.unwrap_or(Role::User), None);
         let mut out = String::new();
@@ -46,7 +46,7 @@ impl Instruction {
         out
     }
 
-    /// From the text of an entry of a block, whose lines name the speaker or not.
+    /// Parses an entry of a block; `named` means that lines name the speaker.
     fn read(text: &str, named: bool) -> Instruction {
         let known = |(speaker, _): (&str, &str)| role_of(speaker);
         let Some(role) = text.split_once(": ").and_then(known).filter(|_| named) else {
@@ -61,25 +61,25 @@ impl Instruction {
     }
 }
 
-/// Whether a line would begin a block where one may stand, or a record.
+/// Whether a line could be taken for the heading of a block or a record.
 pub(super) fn is_heading(line: &str) -> bool {
     let line = line.trim();
     [HEADING, UNNAMED].contains(&line) || Heading::of(line).is_some() || Head::read(line).is_some()
 }
 
-/// The block of these instructions.
+/// Encodes the block of these instructions.
 pub(in crate::filter) fn instruction_block(instructions: &[Instruction]) -> String {
     let lines = instructions.iter().map(Instruction::lines);
     [format!("{HEADING}\n")].into_iter().chain(lines).collect()
 }
 
-/// The instructions of the block that a text begins with, and the rest of the text; none without a block.
+/// Splits a text into the instructions of its initial block and the rest; none without a block.
 pub(super) fn split(text: &str) -> Option<(Vec<Instruction>, &str)> {
     let (heading, rest) = text.split_once('\n')?;
     if heading != HEADING && heading != UNNAMED {
         return None;
     }
-    // An empty line is of the block where a further line of an instruction follows.
+    // An empty line belongs to the block if an instruction continues after it.
     let (mut end, mut at, mut gap) = (0, 0, false);
     for line in rest.split_inclusive('\n') {
         at += line.len();
@@ -98,7 +98,7 @@ pub(super) fn split(text: &str) -> Option<(Vec<Instruction>, &str)> {
     Some((instructions.collect(), rest))
 }
 
-/// A summary without its blocks of standing instructions.
+/// Removes the blocks of standing instructions from a summary.
 pub(in crate::filter) fn without_instructions(summary: &str) -> String {
     let without = |record: &str| {
         let end = match record.lines().next().and_then(Head::read) {
@@ -114,7 +114,8 @@ pub(in crate::filter) fn without_instructions(summary: &str) -> String {
     records(summary).into_iter().map(without).collect()
 }
 
-/// A text by somebody else without the lines that would begin a block: only what was said is an instruction. One of nothing else stays.
+/// Removes from a summarizer's text the lines that would begin a block, because only messages are instructions. A
+/// text of only such lines is kept.
 pub(in crate::filter) fn without_headings(text: &str) -> String {
     if !text.lines().any(is_heading) {
         return text.to_string();

@@ -1,6 +1,5 @@
-//! Which units to keep: again and again the one that adds most per token to what is already kept. What a term
-//! adds is halved each time a chosen unit contains it, so that the choice covers the session instead of
-//! repeating its favourite words.
+//! Selects units for a summary greedily: repeatedly the one that adds most per token. The value of a term fades each
+//! time a selected unit contains it, so that the selection covers the session instead of repeating frequent words.
 
 use super::greedy::{Offer, Offers, sum, take_best};
 use super::reader::read_all;
@@ -9,36 +8,36 @@ use super::weight::{weight, weights};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// One thing that is kept or left out as a whole.
+/// A unit that is selected or omitted as a whole.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
-    /// Its words.
+    /// Its text.
     pub text: &'a str,
-    /// Its value next to theirs: [`Prior::product`](super::Prior::product).
+    /// Its weight relative to the other units: [`Prior::product`](super::Prior::product).
     pub prior: u64,
-    /// What it costs; 0 counts as 1.
+    /// Its cost in tokens; 0 counts as 1.
     pub tokens: u64,
 }
 
-/// Indexes of the chosen units in the order of choosing; together they cost no more than the budget.
+/// Returns the indexes of the selected units in the order of selection; their total cost is within the budget.
 ///
-/// The rule: of the units with a gain that are not yet tried, the one with the greatest gain per token, ties to
-/// the earlier one; if it does not fit into what is left, it is set aside for good.
+/// Each step takes the unit with the greatest gain per token, the earlier one on ties; a unit that does not fit into
+/// the remaining budget is discarded.
 pub fn choose(units: &[Candidate<'_>], budget: u64) -> Vec<usize> {
     Choosing::among(units.to_vec()).choose(budget, Fading::Half)
 }
 
-/// How much a term is worth that a chosen unit has already.
+/// How the value of a term decreases with each selected unit that contains it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fading {
-    /// Half of what it was worth: profile coverage-v1.
+    /// By half: profile coverage-v1.
     Half,
-    /// Seven tenths: profile coverage-v2. A subject that comes up again is mostly news of it.
+    /// To seven tenths: profile coverage-v2. A recurring subject is mostly news about it.
     Slow,
 }
 
 impl Fading {
-    /// What is left of a worth after so many repeats, from how much it was and how much it is.
+    /// The value after `repeats` occurrences, given the initial and the current value.
     fn after(self, first: u64, now: u64, repeats: u32) -> u64 {
         match self {
             Fading::Half => now >> 1,
@@ -51,28 +50,28 @@ impl Fading {
     }
 }
 
-/// Repeats after which a term that fades slowly is worth nothing, so that none is walked more often.
+/// Number of repeats after which a slowly fading term has no value, which bounds the work per term.
 const MOST_REPEATS: u32 = 16;
 
-/// What is chosen from, its terms read: for who asks with more than one budget.
+/// The candidates with their terms, for selections with several budgets.
 pub(super) struct Choosing<'u> {
     unit: Box<dyn Fn(usize) -> Candidate<'u> + Sync + 'u>,
     priors: Vec<u64>,
     tokens: Vec<u32>,
-    /// Terms of each unit.
+    /// The terms of each unit.
     terms: Lists,
-    /// What a term is worth at first.
+    /// The initial value of each term.
     worth: Vec<u64>,
 }
 
 impl<'u> Choosing<'u> {
-    /// Reads the terms of the units.
+    /// Computes the terms of the units.
     pub fn among(units: Vec<Candidate<'u>>) -> Choosing<'u> {
         let bytes = units.iter().map(|unit| unit.text.len()).sum();
         Choosing::read((units.len(), bytes), move |unit| units[unit])
     }
 
-    /// The same for so many units of so many bytes, which are made when they are looked at.
+    /// Like `among`, for `count` units of `bytes` bytes in total, which are created on demand.
     pub fn read(
         (count, bytes): (usize, usize),
         unit: impl Fn(usize) -> Candidate<'u> + Sync + 'u,
@@ -127,21 +126,21 @@ impl<'u> Choosing<'u> {
         self.tokens[unit].into()
     }
 
-    /// The choice under a budget.
+    /// Selects units within a budget.
     pub fn choose(&mut self, budget: u64, fading: Fading) -> Vec<usize> {
         let mut choice = self.begin(&[], budget, fading);
         choice.go_on(budget);
         choice.chosen
     }
 
-    /// The same for questions: half of the budget goes by them, the rest as without.
+    /// Like `choose`, but spends half of the budget on units that answer the questions.
     pub fn choose_for(&mut self, questions: &[String], budget: u64, fading: Fading) -> Vec<usize> {
         let mut choice = self.begin(questions, budget, fading);
         choice.go_on(choice.left(budget));
         choice.chosen
     }
 
-    /// A choice with what answers the questions within half of the budget.
+    /// Begins a selection with the units that answer the questions, within half of the budget.
     pub fn begin(&mut self, questions: &[String], budget: u64, fading: Fading) -> Choice<'_, 'u> {
         let answering = self.answering(questions, budget / 2);
         let terms = |unit| self.terms.range(unit).len() as u32;
@@ -160,8 +159,8 @@ impl<'u> Choosing<'u> {
         choice
     }
 
-    /// The units that have most of the words of the questions, rare ones before others: BM25 (Robertson), and half of the score of
-    /// the better neighbour, for an answer need not repeat the words of its question.
+    /// Selects the units that match the words of the questions best: BM25 (Robertson) plus half of the score of the
+    /// better neighbor, because an answer need not repeat the words of its question.
     fn answering(&self, questions: &[String], budget: u64) -> Vec<usize> {
         let mut asked: HashMap<String, u64> = HashMap::new();
         for question in questions {
@@ -217,23 +216,23 @@ impl<'u> Choosing<'u> {
     }
 }
 
-/// A choice that can go on.
+/// A selection in progress.
 pub(super) struct Choice<'c, 'u> {
     choosing: &'c mut Choosing<'u>,
-    /// How many terms of each unit are worth anything: the first ones.
+    /// For each unit, how many of its terms still have a value; those come first.
     left: Vec<u32>,
-    /// What a term is worth now.
+    /// The current value of each term.
     worth: Vec<u64>,
-    /// How many chosen units have a term.
+    /// How many selected units contain each term.
     repeats: Vec<u32>,
     fading: Fading,
-    /// Which units are not chosen yet.
+    /// Whether each unit is still available.
     open: Vec<bool>,
-    /// Tokens that are left.
+    /// Remaining tokens.
     rest: u64,
-    /// Those of the cheapest unit.
+    /// Tokens of the cheapest unit.
     cheapest: u64,
-    /// The units, in the order of choosing.
+    /// The selected units, in the order of selection.
     pub chosen: Vec<usize>,
 }
 
@@ -244,7 +243,7 @@ impl Choice<'_, '_> {
         budget.saturating_sub(spent.sum())
     }
 
-    /// Chooses more, within so many tokens; whether there was any.
+    /// Selects more units within `rest` tokens; returns whether any fit.
     pub fn go_on(&mut self, rest: u64) -> bool {
         let before = self.chosen.len();
         self.rest = rest;
@@ -253,7 +252,7 @@ impl Choice<'_, '_> {
         self.chosen.len() > before
     }
 
-    /// Takes a unit, and lets its terms fade.
+    /// Selects a unit and fades its terms.
     fn choose(&mut self, unit: usize) {
         self.open[unit] = false;
         self.chosen.push(unit);
@@ -273,7 +272,7 @@ impl Offers for Choice<'_, '_> {
         self.choosing.terms.touch(unit) ^ self.choosing.tokens[unit] ^ self.choosing.priors[unit] as u32
     }
 
-    /// What does not fit never will.
+    /// A unit that does not fit is never offered again.
     fn offer(&mut self, unit: usize) -> Option<Offer> {
         let tokens = self.choosing.tokens(unit);
         if !self.open[unit] || tokens > self.rest {
@@ -297,7 +296,7 @@ impl Offers for Choice<'_, '_> {
     }
 }
 
-/// What is read of some of the units.
+/// The terms of a range of units.
 #[derive(Default)]
 struct Piece {
     terms: Lists,
@@ -305,16 +304,16 @@ struct Piece {
     priors: Vec<u64>,
 }
 
-/// Lists of numbers, one after the other.
+/// Concatenated lists of numbers.
 #[derive(Default)]
 struct Lists {
     all: Vec<u32>,
-    /// Where each ends.
+    /// The end of each list.
     ends: Vec<u32>,
 }
 
 impl Lists {
-    /// Reads the first of a list.
+    /// Reads the first number of a list into the cache.
     fn touch(&self, nth: usize) -> u32 {
         self.all.get(self.range(nth).start).copied().unwrap_or(0)
     }

@@ -1,5 +1,4 @@
-//! Relative dates get the absolute one behind them: a sentence that is read weeks after it was said must not
-//! lose its day.
+//! Adds absolute dates after relative ones, so that a sentence read weeks later still identifies its day.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
@@ -8,17 +7,17 @@ use std::borrow::Cow;
 /// How dates are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dates {
-    /// Lines with the day, and marks behind relative dates; a full date loses the year when it is the message's
-    /// own, and is left out when it is the message's own day.
+    /// Day lines, and absolute dates after relative ones. An absolute date omits the year if it is the message's own,
+    /// and is omitted entirely for the message's own day.
     #[default]
     Short,
-    /// The same with whole dates everywhere.
+    /// Like `Short`, but with complete dates.
     Full,
-    /// Neither lines nor marks.
+    /// No day lines and no absolute dates.
     Off,
 }
 
-/// The day of a time in its own offset: the first ten characters of `2026-03-11T09:00:00+01:00`.
+/// The day of a timestamp in its own time zone: the first ten characters of `2026-03-11T09:00:00+01:00`.
 pub fn day(timestamp: &str) -> Option<Date> {
     let (day, rest) = timestamp.trim_start().split_at_checked(10)?;
     let shape = day
@@ -32,7 +31,7 @@ pub fn day(timestamp: &str) -> Option<Date> {
     day.parse().ok().filter(|_| shape && ends)
 }
 
-/// The text with marks, counted from this day.
+/// Adds absolute dates to a text, relative to this day.
 pub fn mark(text: &str, day: Date, dates: Dates) -> Cow<'_, str> {
     let found = relative(text, day);
     if found.is_empty() {
@@ -51,7 +50,7 @@ pub fn mark(text: &str, day: Date, dates: Dates) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The text as it was before [`mark`]: the marks that it would make are taken off, and no others.
+/// Reverts [`mark`]: removes exactly the dates that it would add.
 pub fn unmark(text: &str, day: Date) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
@@ -70,14 +69,14 @@ pub fn unmark(text: &str, day: Date) -> String {
     out
 }
 
-/// The relative dates in a text: where each ends, and what it means on this day.
+/// Finds the relative dates in a text: the end of each, and its meaning relative to this day.
 fn relative(text: &str, day: Date) -> Vec<(usize, When)> {
     let lower = text.to_ascii_lowercase();
     let words = words(&lower);
     let mut found = Vec::new();
     let mut at = 0;
     while at < words.len() {
-        // Only so many words can belong together: "the day before yesterday".
+        // The longest phrase has four words: "the day before yesterday".
         let most = (words.len() - at).min(if begins(words[at].text) { 4 } else { 0 });
         let longest = (1..=most)
             .rev()
@@ -103,7 +102,7 @@ fn begins(word: &str) -> bool {
     named || number(word).is_some()
 }
 
-/// A day, a span of days, or less exactly.
+/// A day, a range of days, or a less precise date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
     Day(Date),
@@ -124,7 +123,7 @@ impl When {
             When::Day(day) | When::Days(day, _) | When::Week(day) => day.year(),
             When::Month(year, _) | When::Year(year) => year,
         };
-        // Four digits have no room for what was before.
+        // Years before 1 cannot be written in four digits.
         if year < 1 {
             return None;
         }
@@ -146,7 +145,7 @@ impl When {
     }
 }
 
-/// A word in lower case, and where it lies.
+/// A word in lower case with its position.
 struct Word<'t> {
     text: &'t str,
     start: usize,
@@ -188,7 +187,7 @@ fn together(text: &str, words: &[Word<'_>]) -> bool {
     })
 }
 
-/// What these words, all of them, say on this day.
+/// The meaning of exactly these words relative to this day.
 fn when(words: &[Word<'_>], day: Date) -> Option<When> {
     let mut texts = [""; 4];
     for (text, word) in texts.iter_mut().zip(words) {
@@ -267,7 +266,7 @@ fn number(text: &str) -> Option<i64> {
     }
     match NAMES.iter().position(|name| *name == text) {
         Some(at) => Some(at as i64 + 1),
-        // Five digits reach further than any calendar here, and the sum stays small.
+        // Five digits exceed any calendar here and cannot overflow the sum.
         None if text.len() <= 5 && text.bytes().all(|b| b.is_ascii_digit()) => text.parse().ok(),
         None => None,
     }

@@ -1,46 +1,46 @@
-//! One thing that was said, as a line of a summary.
+//! An entry of a summary: a quoted text as one line.
 
 use super::frame::role_of;
 use crate::model::message::Role;
 use jiff::civil::Date;
 use std::borrow::Cow;
 
-/// Counts tokens, on any core.
+/// Counts tokens; may run on any thread.
 pub type Count<'c> = &'c (dyn Fn(&str) -> u64 + Sync);
 
-/// One thing that was said.
+/// A quoted text with its speaker and day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry<'a> {
-    /// Who speaks; none where an earlier summary does not say.
+    /// The role of the speaker; none if an earlier summary does not name it.
     pub role: Option<Role>,
-    /// What stands before the text: `user: `, `tool read_file: `, or nothing.
+    /// The prefix of the line: `user: `, `tool read_file: `, or nothing.
     pub speaker: Cow<'a, str>,
     pub text: Cow<'a, str>,
     pub day: Option<Date>,
-    /// Which part of what was said it is.
+    /// The position in the source, if the text is a part of it.
     pub part: Option<Part>,
 }
 
-/// A sentence's place.
+/// The position of a sentence in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// What it is of.
+    /// The number of the source.
     pub of: u32,
-    /// Which of its sentences it is.
+    /// The number of the sentence.
     pub nth: u32,
-    /// Whether a line of it begins there.
+    /// Whether the sentence begins a line.
     pub begins_line: bool,
 }
 
 impl Entry<'_> {
-    /// Its line, without its day.
+    /// Formats the line, without its day.
     pub fn line(&self) -> String {
         format!("{}{}", self.speaker, self.text)
     }
 }
 
-/// A text behind what marks its line; whatever a reader could take for the beginning of another line is indented, and empty lines
-/// are left out.
+/// Appends a text with a prefix. Further lines are indented, so that no text can imitate the beginning of another
+/// entry; empty lines are dropped.
 pub(super) fn push_quoted(out: &mut String, before: &str, text: &str) {
     let ends = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
     let lines = text
@@ -54,7 +54,7 @@ pub(super) fn push_quoted(out: &mut String, before: &str, text: &str) {
     }
 }
 
-/// A text with what stands before it; its further lines indented, empty ones left empty.
+/// Appends a text with a prefix. Further lines are indented; empty lines are kept empty.
 pub(super) fn write_lines(out: &mut String, before: &str, text: &str) {
     out.push_str(before);
     for (index, line) in text.split('\n').enumerate() {
@@ -66,7 +66,7 @@ pub(super) fn write_lines(out: &mut String, before: &str, text: &str) {
     }
 }
 
-/// Takes a line apart: who speaks, and what is said.
+/// Parses a line into speaker and text.
 pub(super) fn entry(line: &str, day: Option<Date>) -> Entry<'static> {
     let (role, length) = match line.split_once(": ") {
         Some((speaker, text)) if !text.trim().is_empty() => (role_of(speaker), speaker.len() + 2),

@@ -1,4 +1,4 @@
-//! The text of a summary: as many units as fit into it.
+//! Fills the text of a summary with as many units as fit.
 
 use super::choose::{Candidate, Choosing, Fading};
 use super::entry::{Count, Entry};
@@ -7,11 +7,11 @@ use super::{Dates, Failure, Options, Prior, terms, text};
 use crate::model::threads::over_cores;
 use std::borrow::Cow;
 
-/// Most times that what a text leaves of its budget is given out again: after three some thousandth of it is left.
+/// Maximum number of times that unused budget is redistributed; after three rounds about a thousandth remains.
 const ROUNDS: usize = 3;
 
-/// The text of the chosen units, and which they are, in their order. A unit is charged as a message would be, so
-/// that the text leaves room: what it leaves is given out again until that brings in no more.
+/// Returns the text of the selected units and their indexes in order. Units are charged with message overhead, so the
+/// text is shorter than estimated; the unused budget is redistributed until nothing more fits.
 pub(super) fn fill(
     beginning: &str,
     units: &Units<'_>,
@@ -24,7 +24,7 @@ pub(super) fn fill(
     let mut more = choice.left(room);
     let mut made = (String::new(), Vec::new());
     let mut texts = Vec::new();
-    // Each round leaves a fraction of what the one before left, some four tokens of a unit's thirty.
+    // Each round leaves a fraction of the previous rest: about four tokens of a unit's thirty.
     for _ in 0..=ROUNDS {
         if !choice.go_on(more) && !made.1.is_empty() {
             break;
@@ -41,7 +41,7 @@ pub(super) fn fill(
     made
 }
 
-/// The units as candidates.
+/// Converts the units to candidates.
 pub(super) fn choosing<'u>(units: &'u Units<'_>) -> Choosing<'u> {
     let answers = answers(units);
     let bytes = (0..units.len()).map(|unit| units.text(unit).len()).sum();
@@ -59,10 +59,10 @@ pub(super) fn choosing<'u>(units: &'u Units<'_>) -> Choosing<'u> {
     })
 }
 
-/// Most characters from the end of a message in which a question is looked for.
+/// How many characters at the end of a message are searched for a question.
 const ASKED: usize = 60;
 
-/// Whether each unit is of a message whose one before is somebody else's and ends with a question.
+/// Whether each unit belongs to a message that follows a question by another speaker.
 fn answers(units: &Units<'_>) -> Vec<bool> {
     let mut answers = Vec::with_capacity(units.len());
     for unit in 0..units.len() {
@@ -79,18 +79,19 @@ fn answers(units: &Units<'_>) -> Vec<bool> {
     answers
 }
 
-/// The texts of the picked units with marks.
+/// The texts of the selected units with absolute dates.
 pub(super) fn marked<'u>(units: &'u Units<'_>, picked: &[usize], dates: Dates) -> Vec<Cow<'u, str>> {
-    // Looking for dates takes longer than other work on as many bytes.
+    // Searching for dates is slower per byte than other work.
     let bytes: usize = picked.iter().map(|unit| units.text(*unit).len()).sum();
     over_cores(picked.len(), bytes * 8, |nth| units.marked(picked[nth], dates))
 }
 
-/// Guesses before the search goes on by halves.
+/// Interpolated guesses before binary search.
 const PROBES: usize = 12;
 
-/// The text of as many of the picked units as fit, which they are, in their order, and its tokens. The unit that was
-/// picked last goes first. How many must go is searched for, since a text does not get longer when a unit goes.
+/// Writes as many of the selected units as fit; returns the text, the units in order, and the tokens. Units selected
+/// last are dropped first. The number to drop is found by search, because dropping a unit never makes the text
+/// longer.
 pub(super) fn fit(
     beginning: &str,
     units: &Units<'_>,
@@ -118,8 +119,8 @@ pub(super) fn fit(
         return whole;
     }
     let (mut low, mut high) = ((0, written(0)), (picked.len(), whole.2));
-    // A text is about as long as the number of its units says. What is tried is a little more or less than that, so that
-    // both ends come near.
+    // The length of the text is about proportional to the number of units. Probe slightly above or below the
+    // estimate, so that both bounds converge.
     let mut more = None;
     for probe in 0.. {
         let span = high.0 - low.0;
@@ -149,7 +150,7 @@ pub(super) fn fit(
     low.1
 }
 
-/// Why not one unit is in the summary.
+/// Why the summary contains no unit.
 pub(super) fn nothing(beginning: &str, units: &Units<'_>, options: &Options, count: Count<'_>) -> Failure {
     let says = |unit: &usize| !terms(units.text(*unit)).is_empty();
     let shortest = (0..units.len())

@@ -1,5 +1,5 @@
-//! Forms of standing instructions as patterns of words: `a|b` is one of these, `!a|b` any other, `*` any word, `**` up to five, `~ing` a
-//! word with that ending.
+//! Word patterns of standing instructions: `a|b` matches one of these words, `!a|b` any other, `*` any word, `**` up
+//! to five words, `~ing` a word with that ending.
 
 use super::instructions::Sentence;
 use super::marks::{DUTY, OF_THINGS, ONCE, PERSON};
@@ -7,10 +7,10 @@ use super::vocabulary::{NOT_FORBIDDEN, is_in};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Patterns, one a line, by their first words: few sentences begin like any of them.
+/// Patterns, one per line, indexed by first word, because few sentences begin like any of them.
 struct Patterns {
     by_word: HashMap<&'static str, Vec<&'static str>>,
-    /// Those that begin with no word in particular.
+    /// Patterns that can begin with any word.
     open: Vec<&'static str>,
 }
 
@@ -31,20 +31,20 @@ impl Patterns {
         Patterns { by_word, open }
     }
 
-    /// Whether one of them begins at a word of the sentence.
+    /// Whether a pattern matches at a word of the sentence.
     fn begin_at(&self, sentence: &Sentence, at: usize) -> bool {
         let own = self.by_word.get(sentence.at(at)).into_iter().flatten();
         own.chain(&self.open).any(|pattern| sentence.matches(at, pattern))
     }
 }
 
-/// What a rule begins with, polite words aside.
+/// Beginnings of rules, after polite words.
 static BEGINNINGS: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(include_str!("rules_begin.txt")));
 
-/// What is said of all things of a kind, or of one for good: nobody is its subject.
+/// Statements about all things of a kind, or about one thing for good, without a person as subject.
 static DUTIES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(OF_THINGS));
 
-/// Verbs of form: what they are done to in the plural, they are done to always.
+/// Verbs of form, which applied to a plural set a rule.
 const OF_FORM: &[&str] = &[
     "use",
     "write",
@@ -75,23 +75,23 @@ const OF_FORM: &[&str] = &[
     "avoid",
 ];
 
-/// What stands before things at hand.
+/// Words before specific things.
 const DETERMINERS: &[&str] = &[
     "the", "this", "that", "these", "those", "a", "an", "it", "them", "him", "her", "my", "his", "our",
     "your", "me", "some", "two", "three", "four", "five", "both", "more", "yes", "us", "thanks", "its",
     "their", "in", "to", "as", "with", "for", "on", "at",
 ];
 
-/// What only sounds like a rule: small talk, praise, encouragement, what is told.
+/// Phrases that only sound like rules: small talk, praise, encouragement, narration.
 static SMALL_TALK: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(include_str!("small_talk.txt")));
 
 impl Sentence {
-    /// Whether it is small talk and sets no rule, whatever it sounds like.
+    /// Whether the sentence is small talk and sets no rule.
     pub(super) fn is_small_talk(&self, start: usize) -> bool {
         SMALL_TALK.begin_at(self, start) && !self.phrase()
     }
 
-    /// Whether one of the forms is there, from its first word of weight on.
+    /// Whether the sentence has one of the forms, starting at its first significant word.
     pub(super) fn has_form(&self, start: usize) -> bool {
         if self.has(ONCE) {
             return false;
@@ -104,14 +104,14 @@ impl Sentence {
 
     fn is_duty(&self, start: usize) -> bool {
         let subject = (start..self.words.len().min(start + 8)).take_while(|at| !self.is(PERSON, *at));
-        // The first word is of the subject.
+        // Skip the first word, which belongs to the subject.
         self.has(DUTY)
             && subject
                 .skip(1)
                 .any(|at| self.is(DUTY, at) && DUTIES.begin_at(self, at))
     }
 
-    /// `name branches after the ticket`: plural, and no article.
+    /// `name branches after the ticket`: a plural without an article.
     fn is_of_many(&self, start: usize) -> bool {
         let verb = is_in(OF_FORM, self.at(start));
         let plural = |at: usize| {
@@ -134,7 +134,7 @@ impl Sentence {
         many(start + 1) || many(start + 2) && self.words.len() <= start + 8
     }
 
-    /// Whether a pattern begins at a word.
+    /// Whether a pattern matches at a word.
     pub(super) fn matches(&self, at: usize, pattern: &str) -> bool {
         let (word, rest) = pattern.split_once(' ').unwrap_or((pattern, ""));
         if word.is_empty() {

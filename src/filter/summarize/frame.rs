@@ -1,21 +1,21 @@
-//! What the lines of a summary and its block of standing instructions are made of: the first line, further lines, and who speaks.
+//! The line structure of a summary: the first line, continuation lines and speakers.
 
 use super::dates;
 use crate::model::message::Role;
 use jiff::civil::Date;
 use std::borrow::Cow;
 
-/// What the first line says.
+/// The content of the first line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Head {
-    /// Messages that are summed up.
+    /// Number of summarized messages.
     pub messages: u64,
-    /// Days of the oldest and the newest.
+    /// The days of the oldest and the newest message.
     pub days: Option<(Date, Date)>,
 }
 
 impl Head {
-    /// The head of both, one after the other.
+    /// Combines two consecutive heads.
     pub fn and(self, later: Head) -> Head {
         Head {
             messages: self.messages.saturating_add(later.messages),
@@ -58,7 +58,7 @@ impl Head {
     }
 }
 
-/// The records of a summary, each from its first line on. A summary of another program is one record.
+/// Splits a summary into records, each beginning with its first line. A summary by another program is one record.
 pub(super) fn records(summary: &str) -> Vec<&str> {
     let begins = |line: &str| Head::read(line.trim_end_matches('\n')).is_some();
     let mut starts = vec![0];
@@ -79,10 +79,10 @@ pub(super) fn records(summary: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The lines with their further lines, and whether an empty one stands before.
+/// Joins lines with their continuation lines; the flag marks those after an empty line.
 pub(super) fn joined<'l>(lines: impl Iterator<Item = &'l str>, indented: bool) -> Vec<(bool, String)> {
     let mut found: Vec<(bool, String)> = Vec::new();
-    // Empty lines belong to a text when an indented one follows.
+    // Empty lines belong to a text if an indented line follows.
     let mut empty = 0;
     for line in lines {
         if line.is_empty() {
@@ -101,7 +101,7 @@ pub(super) fn joined<'l>(lines: impl Iterator<Item = &'l str>, indented: bool) -
     found
 }
 
-/// What stands before what this role says, and whose result a tool's is.
+/// The line prefix of a role, with the tool's name for a tool result.
 pub(super) fn speaker(role: Role, tool: Option<&str>) -> Cow<'static, str> {
     Cow::Borrowed(match (role, tool.filter(|tool| is_plain(tool))) {
         (Role::Tool, Some(tool)) => return Cow::Owned(format!("tool {tool}: ")),
@@ -114,7 +114,7 @@ pub(super) fn speaker(role: Role, tool: Option<&str>) -> Cow<'static, str> {
     })
 }
 
-/// Whether a tool's name can stand in a line without being taken for something else.
+/// Whether a tool's name cannot be confused with other text of a line.
 fn is_plain(name: &str) -> bool {
     let known = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/');
     (1..=64).contains(&name.len()) && name.bytes().all(known)

@@ -1,37 +1,37 @@
-//! Again and again the offer that gains most for its tokens, of many whose gains only fall. Offers wait in classes of
-//! what they gained when they were looked at last; only the best class is in order, and what has fallen meanwhile
-//! goes to the class where it belongs by then. The choice is that of looking at all of them each time.
+//! Lazy greedy selection: repeatedly takes the offer with the greatest gain per token, for gains that only decrease.
+//! Offers are bucketed by their last known density; only the best bucket is sorted, and an offer that decreased moves
+//! to its new bucket. The result equals that of comparing all offers in each step.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::hint::black_box;
 
-/// What one of the things that are chosen from offers.
+/// An offer of one candidate.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer {
     gain: u128,
-    /// What it costs.
+    /// Its cost in tokens.
     pub tokens: u64,
-    /// Gain by tokens, as near as a number with a point comes to it.
+    /// Approximate gain per token.
     density: f64,
-    /// The thing.
+    /// The candidate.
     pub of: u32,
-    /// How much of it.
+    /// The amount of the candidate.
     pub to: u32,
 }
 
-/// Two densities that differ by more than this share of one of them differ in truth: each is a few roundings away from it, and a
-/// rounding is a 2^-53rd.
+/// Relative difference above which two densities certainly differ: each is within a few roundings of the exact value,
+/// and a rounding is 2^-53.
 const SURE: f64 = 1e-14;
 
-/// Bits of a density that are below its class: a class spans a sixteenth of what it begins with.
+/// Low bits of a density that a bucket ignores: a bucket spans a sixteenth of its lower bound.
 const BELOW: u32 = 48;
 
-/// Things whose memory is read at once.
+/// Number of candidates whose memory is prefetched together.
 const TOUCHED: usize = 16;
 
 impl Offer {
-    /// So much of a thing, for this gain and so many tokens; no tokens count as one.
+    /// Creates an offer with a gain and a cost; a cost of 0 counts as 1.
     pub fn new((of, to): (usize, usize), gain: u128, tokens: u64) -> Offer {
         let tokens = tokens.max(1);
         Offer {
@@ -43,7 +43,7 @@ impl Offer {
         }
     }
 
-    /// Its class: whatever is in a lower one is worth less than all that reaches the beginning of this.
+    /// The bucket: any offer of a lower bucket is worth less than all offers at or above this one's lower bound.
     fn class(&self) -> u64 {
         (self.density * (1.0 + 2.0 * SURE)).to_bits() >> BELOW
     }
@@ -51,7 +51,7 @@ impl Offer {
 
 impl Ord for Offer {
     fn cmp(&self, other: &Offer) -> Ordering {
-        // Multiplying numbers of 128 bits is what a choice would spend its time with.
+        // Avoid 128-bit multiplication, which would dominate the running time.
         if (self.density - other.density).abs() > self.density * SURE
             && let Some(order) = self.density.partial_cmp(&other.density)
         {
@@ -59,7 +59,7 @@ impl Ord for Offer {
         }
         let own = self.gain.saturating_mul(other.tokens.into());
         let others = other.gain.saturating_mul(self.tokens.into());
-        // Of equals the earlier thing, and less of it.
+        // On ties prefer the earlier candidate and the smaller amount.
         own.cmp(&others)
             .then(other.of.cmp(&self.of))
             .then(other.to.cmp(&self.to))
@@ -82,15 +82,15 @@ impl Eq for Offer {}
 
 /// The candidates.
 pub trait Offers {
-    /// Reads what an offer of a thing looks at: memory answers many such reads in the time of one.
+    /// Reads the memory that an offer needs: many independent reads take the time of one.
     fn touch(&self, of: usize) -> u32;
-    /// What a thing offers by now; none when it never will offer anything again.
+    /// The current offer of a candidate; none when it will never offer again.
     fn offer(&mut self, of: usize) -> Option<Offer>;
-    /// Takes an offer; whether there may be more.
+    /// Takes an offer; returns whether more are possible.
     fn take(&mut self, offer: Offer) -> bool;
 }
 
-/// What terms are worth together, of which the first `left` are worth anything; those that no longer are go behind them.
+/// Sums the values of the first `left` terms and moves those without value after the others.
 pub fn sum(terms: &mut [u32], left: &mut u32, worth: &[u64]) -> u64 {
     let terms = &mut terms[..*left as usize];
     let (mut sum, mut kept) = (0, 0);
@@ -110,7 +110,7 @@ pub fn sum(terms: &mut [u32], left: &mut u32, worth: &[u64]) -> u64 {
     sum
 }
 
-/// Takes offers of these things, the best first, until there are none.
+/// Takes the best offers of these candidates until there are none.
 pub fn take_best(from: &mut impl Offers, things: impl Iterator<Item = usize>) {
     let mut classes: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
     for offer in things.filter_map(|of| from.offer(of)) {
@@ -129,7 +129,7 @@ pub fn take_best(from: &mut impl Offers, things: impl Iterator<Item = usize>) {
             }
         }
         while let Some(best) = heap.peek().copied() {
-            // Of what begins below, something in a lower class may be worth as much.
+            // Below the lower bound, an offer of a lower bucket may be worth as much.
             if best.density < begins && !classes.is_empty() {
                 break;
             }

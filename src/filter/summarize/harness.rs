@@ -1,6 +1,6 @@
-//! What a program put into the mouth of the user: no request, and no standing instruction.
+//! Recognizes user messages that a program generated; they are neither requests nor standing instructions.
 
-/// How a tag of a harness begins, behind its `<`.
+/// Tag names of harnesses, as they follow `<`.
 const TAGS: [&str; 15] = [
     "user_instructions",
     "environment_context",
@@ -19,7 +19,7 @@ const TAGS: [&str; 15] = [
     "subagent",
 ];
 
-/// How other texts of a harness begin.
+/// Beginnings of other generated texts.
 const BEGINNINGS: [&str; 4] = [
     "caveat:",
     "[request interrupted",
@@ -27,7 +27,7 @@ const BEGINNINGS: [&str; 4] = [
     "this session is being continued",
 ];
 
-/// Whether a text is of a harness, by its beginning.
+/// Whether a text begins like a generated one.
 pub fn is_harness(text: &str) -> bool {
     let text = text.trim_start();
     let begins = |text: &str, with: &str| {

@@ -1,17 +1,17 @@
-//! Which sentences are standing instructions: rules set once that hold from then on. They are what a summary
-//! loses first, so they are kept word for word. Known by their form alone, in English; no meaning is judged.
+//! Detects standing instructions: rules that hold for the rest of the session and that a summary must quote word for
+//! word. Detection uses only the form of English sentences.
 
 use super::marks::{CUE, HERE, IMPERATIVE, LASTING, ONCE, PHRASE, marks};
 use super::vocabulary::{FORM_VERBS, MANNERS, NOT_KEPT, NOT_ORDERED, is_in};
 use std::ops::Range;
 
-/// Most characters of an instruction: nobody sets a rule in more, and the work stays bounded.
+/// Maximum characters of an instruction; longer sentences are skipped, which bounds the work.
 const LONGEST: usize = 400;
 
 /// How strongly a sentence reads as a standing instruction, in half points; none when it does not.
 ///
-/// Two points when it opens with an order (`never`, `make sure`, `when you ..., do ...`, `from now on`,
-/// `write in ...`), one when it speaks of what the reader does (`your replies`, `show me`), half a one for a word
+/// Two points when it begins with an order (`never`, `make sure`, `when you ..., do ...`, `from now on`,
+/// `write in ...`), one when it refers to the reader's actions (`your replies`, `show me`), half a point for a word
 /// such as `every` or `must`.
 pub fn strength(sentence: &str) -> Option<u32> {
     Sentence::of(sentence)?.strength()
@@ -19,37 +19,37 @@ pub fn strength(sentence: &str) -> Option<u32> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// The sentence opens with an order.
+    /// The sentence begins with an order.
     Order,
-    /// A wish, a duty, or an order further in.
+    /// A wish, a duty, or an order later in the sentence.
     Wish,
 }
 
 /// A word of a sentence.
 pub(super) struct Word {
-    /// Where it lies.
+    /// Its position in the text.
     range: Range<usize>,
-    /// Whether a comma, semicolon, colon, dash or bracket stands before it.
+    /// Whether a comma, semicolon, colon, dash or bracket precedes it.
     pub fresh: bool,
     /// Its marks.
     marks: u16,
 }
 
-/// A sentence in its words.
+/// A sentence split into words.
 pub(super) struct Sentence {
-    /// The words, one after the other, in lower case, apostrophes straight, hyphens kept.
+    /// The words, concatenated, in lower case with straight apostrophes; hyphens are kept.
     text: String,
     pub words: Vec<Word>,
-    /// The marks of its words.
+    /// The union of the marks of its words.
     marks: u16,
     question: bool,
 }
 
-/// What somebody says of themselves.
+/// Words that refer to the speaker.
 const OWN: [&str; 7] = ["i", "i'm", "i've", "my", "we", "we're", "our"];
 
 impl Sentence {
-    /// Of a text, unless it is too long for an instruction.
+    /// Parses a text, unless it is too long for an instruction.
     pub(super) fn of(text: &str) -> Option<Sentence> {
         let is_long = text.len() > LONGEST && text.chars().nth(LONGEST).is_some();
         (!is_long).then(|| Sentence::read(text))
@@ -111,30 +111,30 @@ impl Sentence {
         }
     }
 
-    /// The word there; empty behind the end.
+    /// The word at an index; empty after the end.
     pub fn at(&self, index: usize) -> &str {
         self.words
             .get(index)
             .map_or("", |word| &self.text[word.range.clone()])
     }
 
-    /// Whether the word there is known as this.
+    /// Whether the word at an index has a mark.
     pub fn is(&self, mark: u16, index: usize) -> bool {
         self.words.get(index).is_some_and(|word| word.marks & mark > 0)
     }
 
-    /// Whether any of its words is known as this.
+    /// Whether any word has a mark.
     pub fn has(&self, mark: u16) -> bool {
         self.marks & mark > 0
     }
 
-    /// The words that are known as this.
+    /// The indexes of words with a mark.
     pub fn all(&self, mark: u16) -> impl Iterator<Item = usize> {
         let end = if self.has(mark) { self.words.len() } else { 0 };
         (0..end).filter(move |at| self.is(mark, *at))
     }
 
-    /// Whether these words stand there, one after the other.
+    /// Whether these consecutive words begin at an index.
     pub fn says(&self, index: usize, words: &str) -> bool {
         words
             .split(' ')
@@ -142,7 +142,7 @@ impl Sentence {
             .all(|(offset, word)| self.at(index + offset) == word)
     }
 
-    /// Where one of these phrases stands.
+    /// The index of the first of these phrases.
     pub fn find(&self, phrases: &[&str]) -> Option<usize> {
         (0..self.words.len()).find(|at| phrases.iter().any(|phrase| self.says(*at, phrase)))
     }
@@ -182,7 +182,7 @@ impl Sentence {
         (later || self.wish(start) || self.duty(start) || self.ban(start)).then_some(Form::Wish)
     }
 
-    /// The first word of weight from there: polite and joining words are passed over.
+    /// The first significant word from an index: skips polite words and conjunctions.
     fn opening(&self, mut at: usize) -> usize {
         const PASSED: [&str; 15] = [
             "please", "also", "and", "but", "so", "then", "just", "kindly", "ok", "okay", "hi", "hello",
@@ -191,29 +191,29 @@ impl Sentence {
         while is_in(&PASSED, self.at(at)) {
             at += 1;
         }
-        // Adverbs of manner stand before their verb: "clearly state".
+        // An adverb of manner may precede the verb: "clearly state".
         if self.at(at).len() > 4 && self.at(at).ends_with("ly") && self.is(IMPERATIVE, at + 1) {
             return at + 1;
         }
-        // List markers and numbers are no words of the sentence.
+        // Skip list markers and numbers.
         if at == 0 && self.at(at).bytes().all(|b| b.is_ascii_digit()) && self.words.len() > 1 {
             at += 1;
         }
         at
     }
 
-    /// `always`, `never`, `don't`, `avoid`, `make sure`, ... with what they order behind them.
+    /// `always`, `never`, `don't`, `avoid`, `make sure`, ... followed by what they order.
     fn order(&self, at: usize) -> bool {
         let next = self.at(at + 1);
         match self.at(at) {
-            // A past tense tells what somebody did: "never looked back".
+            // A past tense narrates: "never looked back".
             "always" | "never" => {
                 let past = next.len() > 4 && next.ends_with("ed") && marks(next) & IMPERATIVE == 0;
                 !next.is_empty() && !past && !is_in(NOT_ORDERED, next)
             }
             "don't" | "dont" => {
                 let next = if next == "ever" { self.at(at + 2) } else { next };
-                // Reminders are of one thing.
+                // A reminder concerns one thing.
                 let reminds = next == "forget" && !self.has(CUE);
                 !next.is_empty() && !reminds && !is_in(NOT_ORDERED, next)
             }
@@ -221,7 +221,7 @@ impl Sentence {
             "avoid" | "refrain" => !next.is_empty() && !matches!(next, "it" | "that" | "this"),
             "make" => next == "sure" && !self.at(at + 2).is_empty(),
             "ensure" => !next.is_empty() && !matches!(next, "is" | "was" | "has" | "had"),
-            // What holds of somebody for good: "remember that I'm ...".
+            // A lasting fact about a person: "remember that I'm ...".
             "remember" => next == "to" || next == "that" && is_in(&OWN, self.at(at + 2)),
             "keep" => {
                 let alone = matches!(next, "it" | "that" | "them") && self.at(at + 2).is_empty();
@@ -230,7 +230,7 @@ impl Sentence {
             "stop" => next.len() > 4 && next.ends_with("ing"),
             "only" => marks(next) & IMPERATIVE > 0 || next == "ever" && self.is(IMPERATIVE, at + 2),
             "must" => is_in(&["not", "never", "always"], next),
-            // Verbs of attitude: nobody is told to prefer something once.
+            // Verbs of attitude are lasting, unless the sentence names one occasion.
             "prefer" | "favour" | "favor" | "respect" | "adhere" => !next.is_empty() && !self.has(ONCE),
             "stick" | "optimize" | "optimise" => {
                 matches!(next, "to" | "for") || next == "with" && self.is_rule(at)
@@ -244,7 +244,7 @@ impl Sentence {
     fn condition(&self, at: usize) -> bool {
         let subject = self.at(at + 1);
         let conditional = match self.at(at) {
-            // What comes before or after a thing at hand comes once.
+            // Before or after a specific thing means once.
             "before" | "after" => {
                 is_in(&["you", "i", "every", "each", "any", "we"], subject) || subject.ends_with("ing")
             }
@@ -270,20 +270,20 @@ impl Sentence {
         comma.is_some_and(|comma| !(at + 1..comma).any(|index| self.is(ONCE, index)))
     }
 
-    /// Whether what stands there up to the next comma is one of many: `each ...`, `the end of every ...`.
+    /// Whether the words up to the next comma refer to each of many things: `each ...`, `the end of every ...`.
     fn is_of_each(&self, at: usize) -> bool {
         let many = ["every", "each", "any", "all"];
         let phrase = (at..self.words.len()).take_while(|index| *index == at || !self.words[*index].fresh);
         phrase.take(6).any(|index| is_in(&many, self.at(index)))
     }
 
-    /// Whether an instruction begins there.
+    /// Whether an instruction begins at an index.
     fn instructs(&self, at: usize) -> bool {
         let from = self.opening(at);
         self.is(IMPERATIVE, from) || self.order(from) || self.wish(from)
     }
 
-    /// `write in ...`, `use only ...`, `call me ...`, and an imperative with a word that makes it a rule.
+    /// `write in ...`, `use only ...`, `call me ...`, and an imperative with a word that makes it lasting.
     fn manner(&self, at: usize) -> bool {
         let (verb, next) = (self.at(at), self.at(at + 1));
         if self.all(ONCE).any(|index| index >= at) {
@@ -300,21 +300,21 @@ impl Sentence {
             "speak" | "talk" => rest.clone().any(|index| is_in(&["me", "in"], self.at(index))),
             "refer" | "treat" => rest.clone().any(|index| self.at(index) == "as"),
             "assume" => !next.is_empty(),
-            // Orders of their own, or none: "stop by whenever you like".
+            // Handled elsewhere or not an order: "stop by whenever you like".
             "stop" | "keep" | "remember" => false,
             "let" => next == "me" && self.has_any(&["first", "before", "each", "every", "any"]),
             _ => marks(verb) & IMPERATIVE > 0 && self.is_rule(at),
         }
     }
 
-    /// A verb of form with a manner behind it.
+    /// A verb of form followed by a manner.
     fn manner_within(&self, at: usize) -> bool {
         let (verb, next) = (self.at(at), self.at(at + 1));
         if !is_in(FORM_VERBS, verb) {
             return false;
         }
         match verb {
-            // These begin and end things at hand as well.
+            // These verbs also refer to specific things.
             "begin" | "start" => is_in(&["every", "all", "each", "your"], next),
             "keep" => {
                 is_in(MANNERS, next) && !self.says(at, "keep in touch") && !self.says(at, "keep in mind")
@@ -323,7 +323,7 @@ impl Sentence {
         }
     }
 
-    /// Whether what follows an imperative makes it hold for more than one occasion.
+    /// Whether the words after an imperative make it hold for more than one occasion.
     fn is_rule(&self, at: usize) -> bool {
         let conditions = [
             "before you",
@@ -347,7 +347,7 @@ impl Sentence {
         })
     }
 
-    /// `... in all of your answers`, `... everything you write`: an imperative of all that the reader does.
+    /// `... in all of your answers`, `... everything you write`: an imperative about all the reader's output.
     fn all_of_the_readers(&self, at: usize) -> bool {
         const ALL: [&str; 9] = [
             "all of your",
@@ -364,7 +364,7 @@ impl Sentence {
         behind && self.is(IMPERATIVE, at)
     }
 
-    /// Phrases that set a rule wherever they stand.
+    /// Phrases that set a rule anywhere in a sentence.
     pub fn phrase(&self) -> bool {
         let find = |phrases: &[&str]| {
             self.all(PHRASE)

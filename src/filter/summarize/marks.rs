@@ -1,4 +1,4 @@
-//! Marks of words in standing instructions. Each word is looked up once, as most sentences contain none with a mark.
+//! Marks of words that matter for standing instructions. Each word is looked up once, because most have no mark.
 
 use super::numbers::Numbers;
 use super::vocabulary::{CUES, IMPERATIVES, ONE_OFF};
@@ -7,28 +7,28 @@ use std::sync::LazyLock;
 /// A verb that begins an instruction.
 pub(super) const IMPERATIVE: u16 = 1;
 
-/// It ties an instruction to one occasion.
+/// Limits an instruction to one occasion.
 pub(super) const ONCE: u16 = 1 << 1;
 
-/// It makes one instruction out of many occasions.
+/// Makes an instruction apply to many occasions.
 pub(super) const CUE: u16 = 1 << 2;
 
 /// The possible beginning of a phrase that sets a rule anywhere in a sentence.
 pub(super) const PHRASE: u16 = 1 << 3;
 
-/// Somebody whose doings are told and not ruled.
+/// A person whose actions are narrated, not ruled.
 pub(super) const PERSON: u16 = 1 << 4;
 
-/// Something is said of what must be.
+/// A modal verb.
 pub(super) const MODAL: u16 = 1 << 5;
 
-/// A form of what is said of all things of a kind may begin here.
+/// The possible beginning of a statement about all things of a kind.
 pub(super) const DUTY: u16 = 1 << 6;
 
-/// A form that ends a rule may begin here.
+/// The possible beginning of a phrase that revokes a rule.
 pub(super) const LIFT: u16 = 1 << 7;
 
-/// Phrases that set a rule wherever they stand.
+/// Phrases that set a rule anywhere in a sentence.
 pub(super) const LASTING: [&str; 10] = [
     "from now on",
     "from here on",
@@ -42,7 +42,7 @@ pub(super) const LASTING: [&str; 10] = [
     "unless i tell",
 ];
 
-/// Phrases that set one with what follows them.
+/// Phrases that set a rule together with the words after them.
 pub(super) const HERE: [&str; 8] = [
     "in this session",
     "in this project",
@@ -54,10 +54,10 @@ pub(super) const HERE: [&str; 8] = [
     "in this codebase",
 ];
 
-/// Forms of what is said of all things of a kind, or of one for good.
+/// Patterns of statements about all things of a kind, or about one thing for good.
 pub(super) const OF_THINGS: &str = include_str!("rules_of_things.txt");
 
-/// A word that ends a rule.
+/// Words that may revoke a rule.
 pub(super) const LIFTING: &[&str] = &[
     "no need to *",
     "scrap the|that *",
@@ -78,7 +78,7 @@ const PEOPLE: &[&str] = &[
 
 const MODALS: &[&str] = &["must", "should", "shall", "may", "needs", "has"];
 
-/// The marks of a word in lower case.
+/// The marks of a lower-case word.
 pub(super) fn marks(word: &str) -> u16 {
     KNOWN.0.find(word).map_or(0, |number| KNOWN.1[number as usize])
 }

@@ -1,9 +1,9 @@
-//! A summary without a model: the units of what is to be summed up that say most for their tokens, word for word,
-//! under their days; and the standing instructions in a block of their own. No network, no clock, no chance:
-//! the same input gives the same bytes on every machine.
+//! Extractive summaries without a model: quotes the units with the most information per token, grouped by day, and
+//! the standing instructions in a separate block. Deterministic: no network, clock or randomness, and the same bytes
+//! on every machine.
 //!
-//! [`extract`] makes the text. [`choose()`] is the choice alone, [`shorten()`] makes another's summary fit, [`accept()`]
-//! is what every summary must pass, whoever wrote it. How it is handed to a model, `model/summary.rs` says.
+//! [`extract`] builds the text, [`choose()`] selects the units, [`shorten()`] fits another program's summary into a
+//! budget, and [`accept()`] validates every summary. `model/summary.rs` formats the summary for a model.
 
 mod accept;
 mod block;
@@ -62,28 +62,28 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use units::Units;
 
-/// Most times that what a text leaves of its budget is given out again: after three some thousandth of it is left.
+/// Maximum number of times that unused budget is redistributed; after three rounds about a thousandth remains.
 const ROUNDS: usize = 3;
 
-/// What a summary is to be like, whoever asks for it.
+/// Style options of a summary.
 #[derive(Clone, Debug)]
 pub struct Style {
-    /// The role under which it is shown; none: what the target takes best.
+    /// The role of the summary message; none selects the one that fits the target format best.
     pub role: Option<String>,
-    /// How dates are shown.
+    /// How dates are written.
     pub dates: Dates,
     /// Where the standing instructions come from.
     pub instructions: Instructions,
-    /// How much of the budget those that are found may take, per cent. Those that are given take what they need.
+    /// Maximum share of the budget for detected instructions, in percent. Given instructions are not limited.
     pub instruction_share: u32,
-    /// What will be asked: half of what is quoted goes by these.
+    /// Expected questions: half of the quoted text is selected to answer them.
     pub questions: Vec<String>,
-    /// Whether a session with tools is handed over in blocks.
+    /// Whether to write a handoff for a session with tools.
     pub handoff: bool,
 }
 
 impl Default for Style {
-    /// Short dates, instructions found, at most a quarter for them.
+    /// Short dates and detected instructions with at most a quarter of the budget.
     fn default() -> Style {
         Style {
             role: None,
@@ -96,19 +96,19 @@ impl Default for Style {
     }
 }
 
-/// One summary.
+/// Options of one summary.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Most tokens of the whole text.
+    /// Maximum tokens of the whole text.
     pub budget: u64,
-    /// What it is to be like.
+    /// The style.
     pub style: Style,
-    /// What the span costs that the summary stands for; none counts the texts of the sources.
+    /// Tokens of the summarized messages; none counts the source texts.
     pub covered: Option<u64>,
 }
 
 impl Options {
-    /// The default style with this budget.
+    /// Options with this budget and the default style.
     pub fn new(budget: u64) -> Options {
         Options {
             budget,
@@ -118,20 +118,20 @@ impl Options {
     }
 }
 
-/// A message to sum up, or to look for instructions in.
+/// A message to summarize, or to search for instructions.
 #[derive(Clone, Debug)]
 pub struct Source<'a> {
     /// Its id.
     pub id: Box<str>,
     /// Who speaks.
     pub role: Role,
-    /// For a tool's result, whose it is.
+    /// The name of the tool, for a tool result.
     pub tool: Option<Box<str>>,
-    /// When, as the message has it; only a day in front of it is read.
+    /// The timestamp as written; only its day is used.
     pub timestamp: Option<&'a str>,
-    /// What is said: without reasoning, media as marks, a tool's result with its middle elided.
+    /// The text: without reasoning, media as placeholders, tool results with their middle elided.
     pub text: Cow<'a, str>,
-    /// Its tokens, where they are known.
+    /// Its tokens, if known.
     pub tokens: Option<u32>,
 }
 
@@ -142,16 +142,16 @@ pub struct Summary {
     pub text: String,
     /// Its tokens.
     pub tokens: u64,
-    /// Ids of the messages that it quotes, in their order, each once.
+    /// Ids of the quoted messages in order, without duplicates.
     pub quoted: Vec<String>,
-    /// The standing instructions in it, in its order.
+    /// The standing instructions of the summary, in order.
     pub instructions: Vec<String>,
 }
 
-/// Sums up messages, oldest first. `rules_from` is the whole log, of which only users, system and developer are
-/// heard; `previous` is the summary that this one replaces; `count` is the tokenizer.
+/// Summarizes messages, oldest first. `rules_from` is the whole log, in which user, system and developer messages are
+/// searched for instructions; `previous` is the summary to replace; `count` is the tokenizer.
 ///
-/// Whatever cannot become a summary is told: nothing is left out of a session because of it.
+/// Fails if no valid summary results, so that no message is dropped without one.
 pub fn extract(
     sources: &[Source<'_>],
     rules_from: &[Source<'_>],
@@ -185,7 +185,7 @@ pub fn extract(
     })
 }
 
-/// The summary before, taken apart; the standing instructions; and the text of these, under its first line.
+/// Parses the previous summary, collects the standing instructions, and writes the beginning of the text.
 fn begun(
     sources: &[Source<'_>],
     rules_from: &[Source<'_>],
@@ -204,7 +204,8 @@ fn begun(
     Ok((earlier, instructions, beginning))
 }
 
-/// Hands over a session with tools: its facts and those that an earlier summary named, block by block. As [`extract`] otherwise.
+/// Writes the handoff of a session with tools: its facts and those of an earlier summary, block by block. Otherwise
+/// like [`extract`].
 pub fn hand_over(
     facts: Facts<'_>,
     sources: &[Source<'_>],
@@ -228,7 +229,7 @@ pub fn hand_over(
             .to_string()
     };
     let mut text = written(room);
-    // What the blocks leave is given out again, and what they took too much is taken back.
+    // Redistribute tokens that the blocks left unused, or take back what exceeds the budget.
     for _ in 0..ROUNDS {
         let tokens = count(&text);
         let more = match options.budget.checked_sub(tokens) {
@@ -254,12 +255,12 @@ pub fn hand_over(
     })
 }
 
-/// Whether an earlier summary hands over a session with tools.
+/// Whether an earlier summary is a handoff.
 pub fn is_handoff(summary: &str) -> bool {
     text::read(summary).facts.hands_over()
 }
 
-/// Whether a summary was made here: its first line says so.
+/// Whether this program wrote the summary, recognized by the first line.
 pub fn is_own(summary: &str) -> bool {
     summary
         .lines()
@@ -267,10 +268,10 @@ pub fn is_own(summary: &str) -> bool {
         .is_some_and(|line| Head::read(line).is_some())
 }
 
-/// The standing instructions alone, for a summary that somebody else writes: those that [`extract`] would put into its block.
+/// The standing instructions for a summary by another program: those that [`extract`] would put into its block.
 ///
 /// # Errors
-/// A rule names a message that is not there.
+/// A rule refers to an unknown message.
 pub fn instructions(
     rules_from: &[Source<'_>],
     previous: Option<&str>,
@@ -282,7 +283,7 @@ pub fn instructions(
     registry::registry(rules_from, &earlier.instructions, options, &cost)
 }
 
-/// Instructions that are no longer asked for are lines like all others.
+/// Turns earlier instructions into ordinary entries when detection is off.
 fn demote(earlier: &mut text::Earlier) {
     let lines = earlier.instructions.drain(..).map(|one| Entry {
         role: one.speaker,

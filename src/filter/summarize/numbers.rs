@@ -1,32 +1,32 @@
-//! Texts as numbers, in the order in which they first appear.
+//! Numbers texts in order of first appearance.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 
-/// Numbers of texts.
+/// A string interner.
 #[derive(Debug, Default)]
 pub struct Numbers {
-    /// The texts, one after the other.
+    /// The concatenated texts.
     texts: String,
-    /// Where each of them ends.
+    /// The end of each text.
     ends: Vec<usize>,
     hashes: Vec<u64>,
-    /// By hash: the number of a text, and one; 0 where there is none.
+    /// Hash table of text numbers plus one; 0 is empty.
     places: Vec<u32>,
 }
 
 impl Numbers {
-    /// How many there are.
+    /// Number of texts.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The number of a text, which gets the next one if it has none.
+    /// The number of a text, assigned on first use.
     pub fn of(&mut self, text: &str) -> u32 {
         self.hashed(hash(text), text)
     }
 
-    /// The number of a text that has one.
+    /// The number of a known text.
     pub fn find(&self, text: &str) -> Option<u32> {
         self.look(hash(text), text).ok()
     }
@@ -36,7 +36,7 @@ impl Numbers {
         &self.texts[start..self.ends[number]]
     }
 
-    /// The number, or the place for it.
+    /// The number of a text, or the free slot for it.
     fn look(&self, hash: u64, text: &str) -> Result<u32, usize> {
         let last = self.places.len().wrapping_sub(1);
         let mut place = hash as usize & last;
@@ -78,7 +78,7 @@ impl Numbers {
         }
     }
 
-    /// Takes in the texts of another; its numbers as numbers of these.
+    /// Adds the texts of another interner; returns the new number of each of its texts.
     pub fn absorb(&mut self, other: &Numbers) -> Vec<u32> {
         (0..other.len())
             .map(|number| self.hashed(other.hashes[number], other.text(number)))
@@ -86,7 +86,7 @@ impl Numbers {
     }
 }
 
-/// The seed of hashes: random in each run, so that nobody can prepare texts with the same hash.
+/// The hash seed, random in each run to prevent prepared collisions.
 static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0));
 
 fn hash(text: &str) -> u64 {
@@ -100,7 +100,7 @@ fn hash(text: &str) -> u64 {
     fold(state ^ rest)
 }
 
-/// The halves of a product, one upon the other.
+/// Folds the halves of a product with XOR.
 fn fold(state: u64) -> u64 {
     let product = u128::from(state) * 0xa076_1d64_78bd_642f;
     product as u64 ^ (product >> 64) as u64

@@ -1,12 +1,12 @@
-//! Rules that later ones take the place of. Known by their words alone: the same question answered anew, or a cue that something
-//! is no longer so and most of the same words.
+//! Detects rules that later ones replace, by words alone: another answer to the same question, or a cue that
+//! something changed together with most of the same words.
 
 use super::instructions::Sentence;
 use super::marks::{LIFT, LIFTING};
 use super::terms::for_each_term;
 use std::collections::{BTreeSet, HashMap};
 
-/// What says that something changed.
+/// Words that indicate a change.
 const CUES: &[&str] = &[
     "scrap",
     "forget",
@@ -34,7 +34,7 @@ const CUES: &[&str] = &[
     "from now on",
 ];
 
-/// Questions that have one answer at a time: values of each.
+/// Questions with one answer at a time: the possible values of each.
 const QUESTIONS: &[&[&str]] = &[
     &[
         "english",
@@ -87,7 +87,7 @@ const QUESTIONS: &[&[&str]] = &[
     &["call me", "address me"],
 ];
 
-/// Words of rules that say nothing of what they are about.
+/// Words of rules that do not identify their subject.
 const FRAME: &[&str] = &[
     "actually",
     "address",
@@ -141,24 +141,24 @@ const FRAME: &[&str] = &[
     "allowed",
 ];
 
-/// Words that forbid.
+/// Negations.
 const NEGATIONS: &[&str] = &[
     "never", "not", "don't", "no", "avoid", "stop", "nothing", "without", "refrain",
 ];
 
-/// What of a sentence tells whether it takes the place of another.
+/// The properties of a sentence that determine what it replaces.
 #[derive(Clone, Debug)]
 pub struct Claim {
     terms: BTreeSet<String>,
-    /// The questions that it answers, and how.
+    /// The questions that it answers, with the answers.
     answers: Vec<(usize, String)>,
-    /// Whether it says that something changed.
+    /// Whether it indicates a change.
     pub changes: bool,
     forbids: bool,
 }
 
 impl Claim {
-    /// Of a sentence.
+    /// Parses a sentence.
     pub fn of(text: &str) -> Claim {
         let sentence = Sentence::read(text);
         let mut terms = BTreeSet::new();
@@ -174,7 +174,7 @@ impl Claim {
         let answer = |(nth, values): (usize, &&[&str])| {
             let named = values.iter().filter(|value| sentence.find(&[value]).is_some());
             let value = named.max_by_key(|value| value.len())?;
-            // How to be addressed is answered by what follows.
+            // A form of address is answered by the words after the phrase.
             let at = sentence.find(&[value])?;
             let behind = if value.ends_with(" me") {
                 sentence.at(at + 2)
@@ -194,14 +194,14 @@ impl Claim {
         }
     }
 
-    /// Whether a sentence says in so many words that a rule no longer holds.
+    /// Whether a sentence states explicitly that a rule no longer holds.
     pub fn lifts(sentence: &Sentence) -> bool {
         sentence
             .all(LIFT)
             .any(|at| LIFTING.iter().any(|form| sentence.matches(at, form)))
     }
 
-    /// Whether a later sentence takes the place of this one.
+    /// Whether a later sentence replaces this one.
     pub fn is_overruled_by(&self, later: &Claim) -> bool {
         let answered = |(question, value): &(usize, String)| {
             later
@@ -224,7 +224,7 @@ impl Claim {
     }
 }
 
-/// Of these claims, oldest first, those that a later one takes the place of.
+/// Marks the claims, given oldest first, that a later one replaces.
 pub fn overruled(claims: &[Claim]) -> Vec<bool> {
     let mut gone = vec![false; claims.len()];
     let mut by_term: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -248,7 +248,7 @@ pub fn overruled(claims: &[Claim]) -> Vec<bool> {
     gone
 }
 
-/// Most earlier rules that a word is looked up in.
+/// Maximum number of earlier rules to compare per word.
 const LOOKED_AT: usize = 256;
 
 fn newest(places: Option<&Vec<usize>>) -> impl Iterator<Item = usize> + '_ {

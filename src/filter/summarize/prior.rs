@@ -1,5 +1,5 @@
-//! How much a unit is worth beside its terms: marks of facts, who speaks, how new it is. Part of the profile
-//! coverage-v1; the constants were set once and not fitted to any data.
+//! The prior weight of a unit apart from its terms: factual content, role, recency. Part of the profile coverage-v1;
+//! the constants were set once and not fitted to data.
 
 use crate::model::message::Role;
 
@@ -8,7 +8,7 @@ use crate::model::message::Role;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prior(pub [u16; 7], u32);
 
-/// The months, in English.
+/// The English month names.
 pub(in crate::filter) const MONTHS: [&str; 12] = [
     "january",
     "february",
@@ -24,7 +24,7 @@ pub(in crate::filter) const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// Words that stand for a time.
+/// Words that refer to a time.
 #[rustfmt::skip]
 static TIMES: Words = Words::of(&[
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march",
@@ -35,10 +35,10 @@ static TIMES: Words = Words::of(&[
 static FIRST_PERSON: Words = Words::of(&["i", "my", "we", "our", "me"]);
 
 impl Prior {
-    /// That of a text that nothing distinguishes.
+    /// The weight of an unremarkable text.
     pub const NEUTRAL: Prior = Prior([1000; 7], 1);
 
-    /// By the text alone; role and recency are neutral.
+    /// The weight of the text alone, with neutral role and recency.
     pub fn of(text: &str) -> Prior {
         let mut first_person = false;
         let mut dated = false;
@@ -65,14 +65,14 @@ impl Prior {
         )
     }
 
-    /// The same, and so many thousandths of it, a multiple of 50, by the place of the unit. Units are compared
-    /// that have the same number of such factors.
+    /// Multiplies the weight by a factor in thousandths, a multiple of 50, for the position of the unit. Compared
+    /// units must have the same number of such factors.
     pub fn worth(mut self, factor: u32) -> Prior {
         self.1 *= factor / 50;
         self
     }
 
-    /// The same with the factors of profile coverage-v2: whether the text answers a question, reports what was done, and asks a
+    /// Applies the factors of profile coverage-v2: whether the text answers a question, reports an action, or asks a
     /// further question.
     pub fn dialogue(self, text: &str, answers: bool) -> Prior {
         let when = |applies: bool, factor: u32| if applies { factor } else { 1000 };
@@ -82,7 +82,7 @@ impl Prior {
             .worth(when(asks_further, 700))
     }
 
-    /// The same with the factor of who speaks.
+    /// Applies the factor of the role.
     pub fn role(mut self, role: Option<Role>) -> Prior {
         self.0[5] = match role {
             Some(Role::User) => 1100,
@@ -92,7 +92,7 @@ impl Prior {
         self
     }
 
-    /// The same with the factor of how new it is: the unit at `position`, from 0, of so many.
+    /// Applies the factor of recency: the unit at `position`, from 0, of `units`.
     pub fn recency(mut self, position: usize, units: usize) -> Prior {
         let newest = units.saturating_sub(1).max(1) as u64;
         let share = 100 * (position as u64).min(newest) / newest;
@@ -100,8 +100,8 @@ impl Prior {
         self
     }
 
-    /// The product, in a unit of its own: all factors but recency are multiples of 50, so the common divisor
-    /// goes, and the product of prior, weights and tokens stays within 128 bits.
+    /// The product in an arbitrary unit. All factors but recency are multiples of 50; dividing by it keeps the
+    /// product of prior, weights and tokens within 128 bits.
     pub fn product(self) -> u64 {
         let (recency, others) = (self.0[6], &self.0[..6]);
         others
@@ -131,10 +131,10 @@ fn reports(word: &str) -> bool {
         || DONE.has(word)
 }
 
-/// Words, found in any case.
+/// A set of words, matched without regard to case.
 struct Words {
     all: &'static [&'static str],
-    /// By the last five bits of the first letter, which cases have in common: the lengths of the words, as bits.
+    /// The lengths of the words as bits, by the last five bits of the first letter, which are the same in both cases.
     lengths: [u16; 32],
 }
 
@@ -192,8 +192,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A capital and a lower-case letter behind a lower-case letter or comma and a space: a name, for sentences do
-/// not begin there.
+/// Whether the text has a capitalized word after a lower-case letter or comma and a space, where no sentence begins:
+/// a name.
 fn has_name(text: &str) -> bool {
     if text.is_ascii() {
         let is_name = |four: &[u8]| {

@@ -1,24 +1,24 @@
-//! The terms of many texts, as numbers: on all cores, and the same numbers on any machine.
+//! Numbers the terms of many texts, in parallel with a deterministic result.
 
 use super::numbers::Numbers;
 use super::terms::{Piece, for_each_piece};
 use crate::model::threads::by_pieces;
 use std::ops::Range;
 
-/// Reads terms.
+/// Numbers the terms of a range of texts.
 #[derive(Default)]
 pub struct Reader {
     /// The terms.
     numbers: Numbers,
     words: Numbers,
-    /// Of each word: the number of its term, and one; 0 of stop words.
+    /// For each word the number of its term plus one; 0 for stop words.
     meant: Vec<u32>,
-    /// The thing that had a term last, and one.
+    /// For each term the last text that contained it, plus one.
     last: Vec<u32>,
 }
 
 impl Reader {
-    /// Adds the terms of a text of this thing that it has not had before, each once.
+    /// Appends the terms of a text, each once per `thing`.
     pub fn read(&mut self, thing: usize, text: &str, found: &mut Vec<u32>) {
         let thing = thing as u32 + 1;
         for_each_piece(text, |piece| {
@@ -33,7 +33,7 @@ impl Reader {
         });
     }
 
-    /// The number of a term; none of a stop word. Of a word that comes again its term is known.
+    /// The number of a term; none for a stop word. The terms of known words are cached.
     fn number(&mut self, piece: Piece<'_>) -> Option<u32> {
         let Piece::Word(word) = piece else {
             return piece.term().map(|term| self.numbers.of(term));
@@ -47,8 +47,8 @@ impl Reader {
     }
 }
 
-/// The terms of `count` things, numbered over all of them: `each` reads a piece of the things, and `renumber` receives
-/// what came of it to put the final number in the place of each. With the pieces, how many terms there are.
+/// Numbers the terms of `count` texts in parallel: `each` reads a range of them, and `renumber` replaces its local
+/// numbers with global ones. Returns the results and the number of terms.
 pub fn read_all<T: Send>(
     (count, bytes): (usize, usize),
     each: impl Fn(Range<usize>, &mut Reader) -> T + Sync,

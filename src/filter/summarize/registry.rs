@@ -1,4 +1,4 @@
-//! The registry of standing instructions: which sentences a summary keeps word for word, in a block of their own.
+//! Collects the standing instructions that a summary quotes word for word in a separate block.
 
 use super::harness::is_harness;
 use super::instructions::{Sentence, strength};
@@ -11,16 +11,16 @@ use std::collections::{HashMap, HashSet};
 /// Where the standing instructions come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Instructions {
-    /// Found by their form in what users, system and developer said.
+    /// Detected by form in user, system and developer messages.
     #[default]
     Auto,
-    /// None; what an earlier summary kept takes its chance with the rest.
+    /// None; those of an earlier summary become ordinary entries.
     Off,
-    /// These, and no others.
+    /// Only these.
     Given(Vec<Rule>),
 }
 
-/// A standing instruction that is given and not found.
+/// A given standing instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// A text.
@@ -30,7 +30,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Reads a file of rules: one sentence a line, or `id: msg_...`; blank lines are passed over.
+    /// Parses a file of rules: one sentence per line, or `id: msg_...`; blank lines are skipped.
     pub fn read(file: &str) -> Vec<Rule> {
         let file = file.strip_prefix('\u{feff}').unwrap_or(file);
         let lines = file.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -45,8 +45,8 @@ impl Rule {
     }
 }
 
-/// The instructions of the block, in the order of the log. `earlier` are those of the block before, `room` is what
-/// the block may cost, and `cost` says what one costs in it.
+/// The instructions of the block, in log order. `earlier` are those of the previous block; `cost` returns the tokens
+/// of one in the block.
 pub(super) fn registry(
     rules_from: &[Source<'_>],
     earlier: &[Instruction],
@@ -64,7 +64,7 @@ pub(super) fn registry(
     }
 }
 
-/// A sentence counts as said by the user: whoever gives it runs the program.
+/// A sentence counts as a user instruction, because the user runs the program.
 fn given(rules: &[Rule], rules_from: &[Source<'_>]) -> Result<Vec<Instruction>, Failure> {
     let by_id: HashMap<&str, &Source<'_>> = rules_from.iter().map(|source| (&*source.id, source)).collect();
     let mut found: Vec<Instruction> = Vec::new();
@@ -84,7 +84,7 @@ fn given(rules: &[Rule], rules_from: &[Source<'_>]) -> Result<Vec<Instruction>, 
     Ok(found)
 }
 
-/// Half points from which a sentence speaks clearly.
+/// Strength in half points from which a sentence is a clear instruction.
 const CLEAR: u32 = 7;
 
 struct Found {
@@ -98,9 +98,9 @@ impl Found {
     }
 }
 
-/// Every instruction once for each who said it, where it was said last, oldest first.
+/// All instructions, once per speaker at their last occurrence, oldest first.
 fn found(rules_from: &[Source<'_>], earlier: &[Instruction]) -> Vec<Found> {
-    // What an earlier summary holds was kept with a reason, whether or not its form tells it.
+    // Instructions of an earlier summary are kept even if their form is not recognized.
     let mut all: Vec<Found> = earlier
         .iter()
         .map(|one| Found {
@@ -112,7 +112,7 @@ fn found(rules_from: &[Source<'_>], earlier: &[Instruction]) -> Vec<Found> {
     for source in rules_from.iter().filter(|source| speakers.contains(&source.role)) {
         all.extend(detected(&source.text, source.role));
     }
-    // One of which an earlier summary does not tell who said it is one of those who say it now.
+    // Drop an instruction without a speaker if a named speaker gave the same one.
     let named: HashSet<&str> = all
         .iter()
         .filter(|found| found.instruction.speaker.is_some())
@@ -140,20 +140,20 @@ fn found(rules_from: &[Source<'_>], earlier: &[Instruction]) -> Vec<Found> {
     all
 }
 
-/// The standing instructions in what somebody says, told by their form.
+/// The standing instructions in a text, detected by form.
 pub fn standing(text: &str) -> Vec<String> {
     detected(text, Role::User)
         .map(|found| found.instruction.text)
         .collect()
 }
 
-/// Whether a text sets a standing instruction, or ends one.
+/// Whether a text sets or revokes a standing instruction.
 pub fn instructs(text: &str) -> bool {
     detected(text, Role::User).next().is_some()
 }
 
-/// What is said by a program, quoted or shown as code sets no rule. What only says that an earlier rule no longer holds is one, so
-/// that it takes that one's place.
+/// Detects instructions in a text, except in generated text, quotations and code. A sentence that only revokes an
+/// earlier rule counts too, so that it replaces that rule.
 fn detected(text: &str, speaker: Role) -> impl Iterator<Item = Found> {
     let said = if is_harness(text) {
         Vec::new()
@@ -179,15 +179,15 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = Found> {
     })
 }
 
-/// Whether a short sentence says that something no longer holds.
+/// Whether a short sentence revokes something.
 fn lifts(text: &str, sentence: &Sentence) -> bool {
     text.len() <= LIFTING && !text.ends_with('?') && Claim::lifts(sentence)
 }
 
-/// Most bytes of a sentence that lifts a rule.
+/// Maximum bytes of a sentence that revokes a rule.
 const LIFTING: usize = 160;
 
-/// A sentence without the dash, star or number that makes an entry of a list of it.
+/// Removes the list marker (dash, star or number) from a sentence.
 pub(in crate::filter) fn without_list_mark(sentence: &str) -> &str {
     let bare = sentence
         .trim_start_matches(['-', '*', '\u{2022}', '>', '#'])
@@ -199,7 +199,7 @@ pub(in crate::filter) fn without_list_mark(sentence: &str) -> &str {
     }
 }
 
-/// Those that speak most clearly, then the others; the newest of both first, as far as the room goes.
+/// Keeps the instructions that fit: clear ones first, then the others; newest first in both.
 fn within(all: Vec<Found>, room: u64, cost: &dyn Fn(&Instruction) -> u64) -> Vec<Instruction> {
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by_key(|at| (all[*at].strength < CLEAR, std::cmp::Reverse(*at)));

@@ -1,20 +1,20 @@
-//! Where sentences end.
+//! Splits text into sentences.
 
 use std::ops::Range;
 
-/// What is written with a full stop that ends no sentence.
+/// Abbreviations whose final period ends no sentence.
 const ABBREVIATIONS: [&str; 12] = [
     "dr", "mr", "mrs", "ms", "prof", "st", "e.g", "i.e", "vs", "approx", "fig", "cf",
 ];
 
-/// The sentences of a text with what separates them taken off: up to and with `.`, `!` or `?` and closing quotes
-/// and brackets behind it, where white space follows; with a full stop of scripts that write no spaces; or up to
-/// a line break. A number with a full stop that begins a line numbers a list.
+/// The sentences of a text without separators. A sentence ends with `.`, `!` or `?` and following closing quotes and
+/// brackets before white space, with the full stop of a script without spaces, or at a line break. A number with a
+/// period at the beginning of a line is a list number.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
     ranges(text).into_iter().map(|range| &text[range]).collect()
 }
 
-/// Where the sentences lie.
+/// The ranges of the sentences.
 pub(in crate::filter) fn ranges(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut offset = 0;
@@ -82,7 +82,7 @@ fn in_ascii(line: &str, mut add: impl FnMut(usize, usize)) {
     add(start, line.len());
 }
 
-/// Whether the full stop at the end of this beginning of a sentence ends none.
+/// Whether the period at the end of this text does not end a sentence.
 fn is_inside(beginning: &str, of_line: bool) -> bool {
     let Some(words) = beginning.strip_suffix('.') else {
         return false;

@@ -1,4 +1,4 @@
-//! Makes another's summary fit: whole sentences of it, its tags kept.
+//! Shortens another program's summary to whole sentences and keeps its tags.
 
 use super::accept::Failure;
 use super::choose::{Candidate, choose};
@@ -7,8 +7,8 @@ use super::sentences::ranges;
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// The sentences of a summary that say most for their tokens, in their order and word for word. Tags
-/// that come in pairs stay. A text that fits stays as it is.
+/// Selects the sentences with the most information per token, in order and word for word. Paired tags are kept. A
+/// text that fits is unchanged.
 pub fn shorten(summary: &str, budget: u64, count: &dyn Fn(&str) -> u64) -> Result<String, Failure> {
     if count(summary) <= budget {
         return Ok(summary.to_string());
@@ -25,7 +25,7 @@ pub fn shorten(summary: &str, budget: u64, count: &dyn Fn(&str) -> u64) -> Resul
             Candidate {
                 text,
                 prior: Prior::of(text).recency(index, sentences.len()).product(),
-                // One for what stands between it and its neighbour.
+                // Plus one for the separator.
                 tokens: count(text) + 1,
             }
         })
@@ -76,8 +76,7 @@ fn pieces(text: &str) -> Vec<Piece> {
     found
 }
 
-/// Where tags lie: `<name ...>` and `</name>`, where the text has both. What has no partner, as in `Vec<u8>`, is
-/// text like any other.
+/// The ranges of paired tags, `<name ...>` and `</name>`. An unpaired one, as in `Vec<u8>`, is ordinary text.
 fn tags(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<(bool, &str, Range<usize>)> = Vec::new();
     let (mut opened, mut closed) = (HashSet::new(), HashSet::new());
@@ -104,8 +103,8 @@ fn tags(text: &str) -> Vec<Range<usize>> {
     tags.map(|(.., range)| range).collect()
 }
 
-/// The tags and the kept pieces. What stood before a piece stays before it; where a line break went with what
-/// stood between, there is one.
+/// Writes the tags and the kept pieces with the separator before each piece; if omitted text contained a line break,
+/// one is inserted.
 fn write(text: &str, pieces: &[Piece], kept: &[usize]) -> String {
     let mut out = String::new();
     let mut kept = kept.iter().peekable();

@@ -1,38 +1,38 @@
-//! The terms of a text: what two texts have in common when they speak of the same thing.
-//! Part of the profile coverage-v1; a change here is another profile.
+//! Extracts the terms of a text, which texts about the same subject share. Part of the profile coverage-v1; any
+//! change requires a new profile.
 
 use super::numbers::Numbers;
 use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 
-/// Words that say nothing of what a text is about, one a line.
+/// Words without information about the subject, one per line.
 const STOP_WORDS: &str = include_str!("stopwords_en.txt");
 
-/// Endings that are taken off ASCII words, in the order in which they are tried.
+/// Endings removed from ASCII words, in order of precedence.
 const ENDINGS: [&str; 4] = ["ing", "ed", "es", "s"];
 
-/// Fewest characters that an ending must leave.
+/// Minimum characters that must remain without the ending.
 const STEM: usize = 3;
 
-/// The terms in order, repeats kept: words in lower case without stop words and endings; overlapping pairs of
-/// characters where a script writes no spaces.
+/// The terms in order, with repeats: lower-case words without stop words and endings; overlapping character pairs in
+/// scripts without spaces.
 pub fn terms(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for_each_term(text, |term| found.push(term.to_string()));
     found
 }
 
-/// Hands the terms on one by one: most are known already to whoever counts them.
+/// Passes each term to `found`, without allocating a list.
 pub fn for_each_term(text: &str, mut found: impl FnMut(&str)) {
     for_each_piece(text, |piece| piece.term().into_iter().for_each(&mut found));
 }
 
-/// What a term is made of.
+/// A text element from which a term is derived.
 #[derive(Clone, Copy)]
 pub(super) enum Piece<'t> {
     /// A word in lower case.
     Word(&'t str),
-    /// Characters of a script that writes no spaces.
+    /// A pair of characters in a script without spaces.
     Pair(&'t str),
 }
 
@@ -48,7 +48,7 @@ impl<'t> Piece<'t> {
 
 type Found<'f> = &'f mut dyn FnMut(Piece<'_>);
 
-/// Hands on what terms are made of.
+/// Passes each text element to `found`.
 pub(super) fn for_each_piece(text: &str, mut found: impl FnMut(Piece<'_>)) {
     let mut lower = String::new();
     let mut ascii = |text: &str, found: Found<'_>| {
@@ -60,7 +60,7 @@ pub(super) fn for_each_piece(text: &str, mut found: impl FnMut(Piece<'_>)) {
     if text.is_ascii() {
         return ascii(text, &mut found);
     }
-    // Nothing is composed across a blank.
+    // Normalization composes nothing across white space.
     for piece in text.split_ascii_whitespace() {
         match piece.is_ascii() {
             true => ascii(piece, &mut found),
@@ -87,7 +87,7 @@ fn for_each_folded_piece(text: &str, found: Found<'_>) {
     end_of_run(&mut run, found);
 }
 
-/// Of a text that is ASCII and in lower case, as most is.
+/// Fast path for lower-case ASCII text, the most frequent case.
 fn for_each_ascii_word(text: &str, found: Found<'_>) {
     let bytes = text.as_bytes();
     let belongs = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
@@ -120,7 +120,7 @@ fn for_each_ascii_word(text: &str, found: Found<'_>) {
     }
 }
 
-/// Kana, Han and Hangul: scripts whose words are not set apart.
+/// Kana, Han and Hangul, which do not separate words.
 fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }

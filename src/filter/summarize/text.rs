@@ -1,4 +1,4 @@
-//! The summary as text, written and read back.
+//! Writes and parses the text of a summary.
 //!
 //! ```text
 //! [summary of 42 messages, 2026-03-02..2026-04-18]
@@ -9,8 +9,8 @@
 //!   and the second.
 //! ```
 //!
-//! Further lines of a text are indented by two spaces: nothing that somebody said can pass for a date, an
-//! instruction or another speaker when the next summary is made from this one.
+//! Further lines of a text are indented by two spaces, so that no quoted text can be parsed as a date, an instruction
+//! or another speaker when the next summary is built from this one.
 
 use super::block::{self, Instruction};
 use super::entry::{Entry, Part, entry, write_lines};
@@ -19,10 +19,10 @@ use super::handoff::{self, Facts, GAP, Heading};
 use super::{Dates, dates};
 use jiff::civil::Date;
 
-/// Stands where the day of what follows is not known, behind what has one.
+/// Heading of entries without a known day, after entries with one.
 const UNDATED: &str = "date unknown:";
 
-/// An earlier summary, taken apart.
+/// A parsed earlier summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Earlier {
     pub head: Head,
@@ -31,7 +31,7 @@ pub(super) struct Earlier {
     pub facts: Facts<'static>,
 }
 
-/// The beginning: what is summed up, and the standing instructions.
+/// The beginning: the first line and the standing instructions.
 pub(super) fn beginning(head: &Head, instructions: &[Instruction]) -> String {
     let mut out = head.write();
     if !instructions.is_empty() {
@@ -40,7 +40,7 @@ pub(super) fn beginning(head: &Head, instructions: &[Instruction]) -> String {
     out
 }
 
-/// The whole text, of these entries, which are marked already.
+/// Writes the whole text from entries whose dates are already added.
 pub(super) fn write<'e>(beginning: &str, entries: impl Iterator<Item = Entry<'e>>, dates: Dates) -> String {
     let mut out = beginning.to_string();
     let mut shown = None;
@@ -61,7 +61,7 @@ pub(super) fn write<'e>(beginning: &str, entries: impl Iterator<Item = Entry<'e>
                 (false, true) => " ",
                 (false, false) => GAP,
             };
-            // A line of its own is indented.
+            // A sentence on its own line is indented.
             match between.strip_prefix('\n') {
                 Some(between) => {
                     out.push_str("\n  ");
@@ -73,7 +73,7 @@ pub(super) fn write<'e>(beginning: &str, entries: impl Iterator<Item = Entry<'e>
         }
         if day != shown {
             match day {
-                // The year is told once.
+                // The year is written once.
                 Some(day) if dates == Dates::Short && year == Some(day.year()) => {
                     out.push_str(&format!("{:02}-{:02}:\n", day.month(), day.day()));
                 }
@@ -83,7 +83,7 @@ pub(super) fn write<'e>(beginning: &str, entries: impl Iterator<Item = Entry<'e>
             year = day.map(|day| day.year()).or(year);
             shown = day;
         } else if !any && entry.speaker.is_empty() {
-            // Ends the block of instructions: a line of unknown origin must not become one.
+            // An empty line ends the instructions, so that an entry of unknown origin cannot become one.
             out.push('\n');
         }
         any = true;
@@ -93,14 +93,14 @@ pub(super) fn write<'e>(beginning: &str, entries: impl Iterator<Item = Entry<'e>
     out
 }
 
-/// Takes an earlier summary apart, ours or another's: in one that is not ours every line behind the block is an entry.
+/// Parses an earlier summary. If another program wrote it, every line after the block is an entry.
 pub(super) fn read(summary: &str) -> Earlier {
     let records = records(summary.trim_matches('\n')).into_iter().map(record);
     records.reduce(Earlier::and).unwrap_or_default()
 }
 
 impl Earlier {
-    /// Two records, one after the other.
+    /// Combines two consecutive records.
     fn and(mut self, later: Earlier) -> Earlier {
         self.instructions.extend(later.instructions);
         self.entries.extend(later.entries);
@@ -140,21 +140,21 @@ fn record(summary: &str) -> Earlier {
             && !block::is_heading(&line)
             && (ours.is_some() || !is_tag(line.trim()))
         {
-            // Trimmed, since an indented line would be taken for a further one next time.
+            // Trimmed, because the next parse would take an indented line for a continuation line.
             earlier.entries.push(entry(line.trim_start(), day));
         }
     }
     earlier
 }
 
-/// Whether a line is a tag alone, as other programs put around a summary.
+/// Whether a line is only a tag, as other programs put around a summary.
 fn is_tag(line: &str) -> bool {
     let name = line.strip_prefix('<').and_then(|line| line.strip_suffix('>'));
     let belongs = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/');
     name.is_some_and(|name| !name.is_empty() && name.chars().all(belongs))
 }
 
-/// The day of a line that is one; without a year it is of the same as the one before.
+/// Parses a day line; without a year, the previous line's year applies.
 fn day_line(line: &str, year: Option<i16>) -> Option<Option<Date>> {
     if line == UNDATED {
         return Some(None);

@@ -1,4 +1,4 @@
-//! What is chosen from: messages, sentences of long ones, and the entries of an earlier summary.
+//! The units of a summary: messages, sentences of long messages, and entries of an earlier summary.
 
 use super::Source;
 use super::dates::{self, Dates};
@@ -12,14 +12,14 @@ use jiff::civil::Date;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Most tokens of a text that is one unit, where there is room for much of it, and where there is not.
+/// Maximum tokens of a text that is one unit, with much room and with little.
 const LONGEST: (u64, u64) = (160, 48);
 
-/// Fewest words of a sentence that is a unit of its own.
+/// Minimum words of a sentence that is its own unit.
 const WORDS: usize = 5;
 
-/// Most tokens of a text that is one unit, where a summary of so many covers so many: where little can be kept it is sentences
-/// that are chosen, for whole messages would be too few.
+/// Maximum tokens of a text that is one unit, given the budget and the covered tokens. With little room, sentences
+/// are selected, because only few whole messages would fit.
 pub(super) fn longest(budget: u64, covered: u64) -> u64 {
     match budget.saturating_mul(3) < covered {
         true => LONGEST.1,
@@ -27,33 +27,33 @@ pub(super) fn longest(budget: u64, covered: u64) -> u64 {
     }
 }
 
-/// The things to keep or leave out, oldest first: those of an earlier summary, then those of messages.
+/// The units, oldest first: those of an earlier summary, then those of messages.
 pub(super) struct Units<'a> {
     sources: &'a [Source<'a>],
     earlier: Vec<Entry<'static>>,
     all: Vec<Unit>,
 }
 
-/// A text that is kept or left out as a whole, word for word. There are many of them.
+/// A text that is kept or omitted as a whole, verbatim. Kept small because there are many.
 #[derive(Clone, Copy)]
 struct Unit {
-    /// What it is of: an entry of the earlier summary, or behind these a message.
+    /// Its source: an entry of the earlier summary or, with higher numbers, a message.
     of: u32,
-    /// Where it lies in the text of that.
+    /// Its position in the text of the source.
     start: u32,
     end: u32,
-    /// Which of its sentences it is.
+    /// The number of the sentence.
     nth: u32,
-    /// Whether a line of it begins there.
+    /// Whether it begins a line.
     begins_line: bool,
-    /// Its cost.
+    /// Its cost in tokens.
     tokens: u32,
 }
 
-/// Tokens of a unit beyond those of its line, as of a message beyond those of its text.
+/// Overhead of a unit in tokens, as for a message.
 pub(super) const OVERHEAD: u64 = 4;
 
-/// Tokens of who speaks, at the beginning of a line.
+/// Tokens of the speaker at the beginning of a line.
 const SPEAKER: u64 = 2;
 
 impl<'a> Units<'a> {
@@ -87,7 +87,7 @@ impl<'a> Units<'a> {
         self.all.len()
     }
 
-    /// The text that a unit is of.
+    /// The complete text of a source.
     fn whole(&self, of: usize) -> &str {
         match self.earlier.get(of) {
             Some(entry) => &entry.text,
@@ -95,23 +95,23 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// What is said, without who says it.
+    /// The text without the speaker.
     pub fn text(&self, unit: usize) -> &str {
         let unit = &self.all[unit];
         &self.whole(unit.of as usize)[unit.start as usize..unit.end as usize]
     }
 
-    /// Its cost.
+    /// The cost in tokens.
     pub fn tokens(&self, unit: usize) -> u64 {
         self.all[unit].tokens.into()
     }
 
-    /// What it is of: units with the same are of one message, or one entry of the earlier summary.
+    /// The number of the source; units of one message or entry share it.
     pub fn part_of(&self, unit: usize) -> usize {
         self.all[unit].of as usize
     }
 
-    /// Who says it, where that is known.
+    /// The speaker's role, if known.
     pub fn role(&self, unit: usize) -> Option<Role> {
         let of = self.part_of(unit);
         match self.earlier.get(of) {
@@ -120,12 +120,12 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// Index of the source; none of an earlier summary.
+    /// Index of the source message; none for an earlier summary.
     pub fn source(&self, unit: usize) -> Option<usize> {
         self.part_of(unit).checked_sub(self.earlier.len())
     }
 
-    /// A unit as a line.
+    /// Converts a unit to an entry.
     pub fn entry(&self, unit: usize) -> Entry<'_> {
         self.entry_of(&self.all[unit])
     }
@@ -152,7 +152,7 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// What is said, its relative dates marked.
+    /// The text with absolute dates.
     pub fn marked(&self, unit: usize, shape: Dates) -> Cow<'_, str> {
         let text = self.text(unit);
         match self.day(self.part_of(unit)).filter(|_| shape != Dates::Off) {
@@ -170,14 +170,14 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// Leaves out the units with other texts.
+    /// Keeps the units whose text satisfies a condition.
     pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         let mut kept: Vec<bool> = (0..self.len()).map(|unit| keep(self.text(unit))).collect();
         let mut kept = kept.drain(..);
         self.all.retain(|_| kept.next().unwrap_or(true));
     }
 
-    /// The units of a message, or of an entry.
+    /// Splits a message or an entry into units.
     fn of_one(&self, of: usize, longest: u64, count: Count<'_>, found: &mut Vec<Unit>) {
         let whole = self.whole(of);
         let source = of.checked_sub(self.earlier.len()).map(|of| &self.sources[of]);
@@ -200,12 +200,12 @@ impl<'a> Units<'a> {
                 begins_line,
                 tokens: 0,
             };
-            // Of a part of a text whose tokens are known they are not counted again.
+            // Parts of a text with known tokens get a proportional share instead of a count.
             let share = |tokens: u64| {
                 let share = u128::from(tokens) * part.len() as u128;
                 u64::try_from(share.div_ceil(text.len() as u128)).unwrap_or(tokens)
             };
-            // A further sentence needs no line of its own.
+            // A further sentence of a line has no line overhead.
             let tokens = match (nth > 0, known.map(share)) {
                 (true, tokens) => tokens.unwrap_or_else(|| count(part)) + OVERHEAD - 1,
                 (false, Some(tokens)) => tokens + SPEAKER + OVERHEAD,
@@ -217,8 +217,8 @@ impl<'a> Units<'a> {
     }
 }
 
-/// The parts of a text that are units, and whether each begins a line. A token has a byte at least, and few have as many as eight:
-/// neither what is short nor what is long is counted.
+/// Splits a text into units; the flag marks those that begin a line. A token has at least one byte and rarely eight,
+/// so short and long texts need no token count.
 fn pieces(text: &str, tokens: Option<u64>, longest: u64, count: Count<'_>) -> Vec<(Range<usize>, bool)> {
     let bytes = text.len() as u64;
     let is_long = || tokens.unwrap_or_else(|| count(text)) > longest;
@@ -228,8 +228,8 @@ fn pieces(text: &str, tokens: Option<u64>, longest: u64, count: Count<'_>) -> Ve
     }
 }
 
-/// The sentences of a text, and whether each begins a line. Code between fences and tables are one each, and a few words go with
-/// the sentence before them.
+/// Splits a text into sentences; the flag marks those that begin a line. Fenced code and tables are one unit each,
+/// and very short sentences join the one before.
 fn sentences(text: &str) -> Vec<(Range<usize>, bool)> {
     let mut found: Vec<(Range<usize>, bool)> = Vec::new();
     let (mut fenced, mut table) = (false, false);

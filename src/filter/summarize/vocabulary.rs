@@ -1,6 +1,6 @@
-//! The words by which standing instructions are known.
+//! Word lists for the detection of standing instructions.
 
-/// Verbs that begin an instruction to somebody who writes, calculates, programs or runs errands.
+/// Verbs that begin an instruction for writing, calculating, programming or errands.
 #[rustfmt::skip]
 pub(super) const IMPERATIVES: &[&str] = &[
     "abbreviate", "accept", "acknowledge", "adapt", "add", "address", "adjust", "adopt", "aim", "align",
@@ -53,34 +53,34 @@ pub(super) const IMPERATIVES: &[&str] = &[
     "wrap", "write",
 ];
 
-/// Verbs of form that set a manner when they take one of [`MANNERS`].
+/// Verbs of form that set a rule with one of [`MANNERS`].
 #[rustfmt::skip]
 pub(super) const FORM_VERBS: &[&str] = &[
     "write", "reply", "answer", "respond", "end", "begin", "start", "format", "use", "prefer", "cite", "call",
     "keep", "round", "express", "spell", "phrase", "abbreviate", "capitalise", "capitalize", "indent", "prefix",
 ];
 
-/// What follows a verb of form in a standing instruction.
+/// Words after a verb of form in a standing instruction.
 #[rustfmt::skip]
 pub(super) const MANNERS: &[&str] = &[
     "every", "all", "each", "everything", "in", "with", "your", "only",
 ];
 
-/// Words that make one instruction out of many occasions.
+/// Words that make an instruction apply to many occasions.
 #[rustfmt::skip]
 pub(super) const CUES: &[&str] = &[
     "every", "each", "any", "always", "never", "only", "unless", "whenever", "ever", "instead", "default",
     "everywhere", "throughout",
 ];
 
-/// Words that tie an instruction to one occasion.
+/// Words that limit an instruction to one occasion.
 #[rustfmt::skip]
 pub(super) const ONE_OFF: &[&str] = &[
     "now", "again", "then", "today", "tomorrow", "tonight", "back", "once", "soon", "monday", "tuesday",
     "wednesday", "thursday", "friday", "saturday", "sunday",
 ];
 
-/// What behind `always`, `never` or `don't` shows that nobody is being instructed.
+/// Words after `always`, `never` or `don't` that show that the sentence is not an instruction.
 #[rustfmt::skip]
 pub(super) const NOT_ORDERED: &[&str] = &[
     "a", "am", "an", "are", "as", "been", "bother", "care", "did", "fear", "feel", "get", "had", "has",
@@ -89,13 +89,13 @@ pub(super) const NOT_ORDERED: &[&str] = &[
     "tried", "understand", "want", "was", "we", "were", "worry", "you",
 ];
 
-/// What behind `keep` makes a farewell or a cheer of it.
+/// Words after `keep` that make it a farewell or encouragement.
 #[rustfmt::skip]
 pub(super) const NOT_KEPT: &[&str] = &[
     "going", "on", "up", "trying", "calm", "well", "smiling", "safe", "cool",
 ];
 
-/// What `no` begins without forbidding anything.
+/// Words after `no` that forbid nothing.
 #[rustfmt::skip]
 pub(super) const NOT_FORBIDDEN: &[&str] = &[
     "problem", "problems", "idea", "thanks", "thank", "worries", "one", "need", "rush", "way", "luck",
@@ -103,7 +103,7 @@ pub(super) const NOT_FORBIDDEN: &[&str] = &[
     "but",
 ];
 
-/// What a sentence about things at hand begins with, rather than about all of a kind.
+/// Beginnings of sentences about specific things rather than all of a kind.
 #[rustfmt::skip]
 pub(super) const AT_HAND: &[&str] = &[
     "a", "an", "he", "her", "his", "i", "if", "it", "its", "maybe", "my", "our", "perhaps", "she", "somebody",
@@ -111,14 +111,14 @@ pub(super) const AT_HAND: &[&str] = &[
     "you", "and", "but", "so", "which", "how", "why", "where", "things", "us",
 ];
 
-/// Verbs behind `you must`, `you should` and `you may` that guess or marvel.
+/// Verbs after `you must`, `you should` and `you may` that express a guess or surprise.
 #[rustfmt::skip]
 pub(super) const NOT_DEMANDED: &[&str] = &[
     "be", "have", "see", "know", "feel", "believe", "come", "try", "imagine", "want", "think", "remember",
     "go", "like", "need", "get",
 ];
 
-/// Whether a list holds a word.
+/// Whether a list contains a word.
 pub(super) fn is_in(list: &[&str], word: &str) -> bool {
     list.contains(&word)
 }

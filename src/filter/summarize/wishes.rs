@@ -1,4 +1,4 @@
-//! Standing instructions that are no orders by their form: wishes, duties, bans, requests.
+//! Detects standing instructions that are not imperatives: wishes, duties, bans, requests.
 
 use super::instructions::Sentence;
 use super::marks::{CUE, IMPERATIVE, MODAL, ONCE, marks};
@@ -63,7 +63,8 @@ impl Sentence {
         }
     }
 
-    /// `it is important that you never ...`, `I'd appreciate it if you always ...`: urged, and for more than once.
+    /// `it is important that you never ...`, `I'd appreciate it if you always ...`: urged, for more than one
+    /// occasion.
     fn urged(&self, at: usize) -> bool {
         const WEIGHT: [&str; 7] = [
             "important",
@@ -84,14 +85,15 @@ impl Sentence {
         is_in(&WEIGHT, self.at(behind)) && self.is_lasting(behind + 1)
     }
 
-    /// Whether something is said of what the reader does, and of more than one occasion.
+    /// Whether the sentence refers to the reader's actions on more than one occasion.
     fn is_lasting(&self, at: usize) -> bool {
         let rest = at..self.words.len();
         let reader = rest.clone().any(|index| is_in(&["you", "your"], self.at(index)));
         reader && rest.clone().any(|index| self.is(CUE, index)) && !self.has(ONCE)
     }
 
-    /// `every answer should ...`, `all names must ...`, `nothing ... without my ...`: said of all of a kind.
+    /// `every answer should ...`, `all names must ...`, `nothing ... without my ...`: a statement about all of a
+    /// kind.
     pub fn duty(&self, at: usize) -> bool {
         if self.at(at) == "nothing" {
             let measure = [
@@ -103,7 +105,7 @@ impl Sentence {
         if !self.has(MODAL) {
             return false;
         }
-        // Said of each one, whatever it is that is said of it.
+        // With these words, any statement applies to each one.
         let each = is_in(&["every", "each", "any", "anything", "everything"], self.at(at))
             && self.at(at + 1) != "of";
         let is_modal = |index: usize| {
@@ -116,7 +118,7 @@ impl Sentence {
         let may = self.at(modal) == "may" && self.at(modal + 1) != "not";
         let general =
             each || (at..modal).all(|index| !is_in(AT_HAND, self.at(index))) || self.is_held(at, modal);
-        // What somebody should have done is no rule; what something should have is one.
+        // What a person should have done is not a rule; what a thing should have is one.
         let has = self.at(modal + 1) == "have"
             && !is_in(
                 &["a", "an", "at", "its", "no", "one", "the", "your"],
@@ -125,7 +127,7 @@ impl Sentence {
         general && !may && !has && !self.at(modal + 1).is_empty()
     }
 
-    /// `the tone must stay formal throughout`: of one thing, but for good.
+    /// `the tone must stay formal throughout`: about one thing, but for good.
     fn is_held(&self, at: usize, modal: usize) -> bool {
         let people = [
             "i", "he", "she", "it", "they", "we", "you", "says", "said", "told", "who",

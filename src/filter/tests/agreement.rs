@@ -1,4 +1,4 @@
-//! What a stream shows after a change and what the store shows are the same: a property over random histories.
+//! Checks over random histories that a stream and the store show the same after a change.
 
 use super::histories::{history, reread, sent, settled, step};
 use crate::error::Result;
@@ -10,7 +10,7 @@ use crate::model::view::{Item, View};
 use proptest::prelude::*;
 use std::collections::HashMap;
 
-/// Results in view without a call ahead of them, by their text.
+/// The texts of tool results in the view without an earlier call.
 fn orphans(session: &Session) -> Vec<String> {
     let mut open: HashMap<String, usize> = HashMap::new();
     let mut found = Vec::new();
@@ -42,7 +42,7 @@ proptest! {
         let before = history(&steps, repeated);
         let stamp = |_: &str| -> Result<Stamp> { Ok(Stamp { id: "e_new".into(), at: "2026-01-02T00:00:00Z".into() }) };
         let cut = if messages { Cut::LastMessages(keep) } else { Cut::LastExchanges(keep) };
-        // Settling alone changes nothing of what is sent.
+        // Settling alone does not change what is sent.
         prop_assert_eq!(sent(&reread(&settled(&before))), sent(&before));
         let mut store = before.clone();
         let planned = truncate::plan(&before, &cut, stamp).unwrap();
@@ -51,19 +51,19 @@ proptest! {
         }
         let stream = settled(&store);
         prop_assert_eq!(sent(&reread(&stream)), sent(&store));
-        // A second cut, and a second settling, change no byte.
+        // A second cut and a second settling change nothing.
         let again = reread(&stream);
-        // What a compaction put in is bound to a message in the log, and a message like any other in a stream.
+        // A message that a compaction inserted is bound to another message in the log, but independent in a stream.
         let put_in = View::replay(&before).items.iter().any(|item| matches!(item, Item::Inserted(_)));
         let second = truncate::plan(&again, &cut, stamp).unwrap();
         prop_assert!(put_in || matches!(second, Plan::Nothing(_)), "{}", String::from_utf8_lossy(&stream));
         prop_assert_eq!(&settled(&again), &stream);
-        // No result loses its call by a cut.
+        // A cut separates no result from its call.
         if keep > 0 {
             let known = orphans(&before);
             prop_assert!(orphans(&store).iter().all(|orphan| known.contains(orphan)), "{:?}", sent(&store));
         }
-        // Damage and rules are never cut off, and undoing gives back what there was.
+        // Damage and instructions are never cut off, and undoing restores the original.
         let garbage = |session: &Session| (0..session.len()).filter(|index| session.full(*index) == b"not json\n").count();
         prop_assert_eq!(garbage(&again), garbage(&before));
         if let Plan::Lines(..) = planned {
@@ -89,7 +89,7 @@ proptest! {
     #[test]
     fn what_a_gc_leaves_shows_the_same(steps in proptest::collection::vec(step(), 0..25), old in 0usize..26) {
         let before = history(&steps, false);
-        // Everything is old enough: what no view needs goes, and a second gc finds nothing.
+        // With every event old enough, unneeded lines are removed, and a second gc finds nothing.
         if let Ok(Some(pieces)) = gc::plan(&before, None) {
             let after = made(&before, &pieces);
             prop_assert_eq!(sent(&after), sent(&before));
@@ -97,7 +97,7 @@ proptest! {
             let damage = |session: &Session| (0..session.len()).filter(|index| session.full(*index) == b"not json\n").count();
             prop_assert_eq!(damage(&after), damage(&before));
         }
-        // Some events are young: those can still be taken back, with the same effect.
+        // Recent events can still be undone, with the same effect.
         let mut aged = Session::default();
         for index in 0..before.len() {
             let line = String::from_utf8_lossy(before.record(index).body).into_owned();

@@ -1,4 +1,4 @@
-//! Random histories: messages, events of every kind that moves the view, damage, ids that repeat.
+//! Random histories: messages, all events that change the view, damage, duplicate ids.
 
 use crate::error::Place;
 use crate::filter::settle::settle;
@@ -7,7 +7,7 @@ use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use proptest::prelude::*;
 
-/// A line of a random history; numbers choose among the messages before it.
+/// A line of a random history; the numbers select among earlier messages.
 #[derive(Clone, Debug)]
 pub enum Step {
     User { context: bool },
@@ -23,7 +23,7 @@ pub enum Step {
     Restore(usize),
 }
 
-/// Any line.
+/// Generates any line.
 pub fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => any::<bool>().prop_map(|context| Step::User { context }),
@@ -40,13 +40,13 @@ pub fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A session of such lines.
+/// Builds a session from these lines.
 pub fn history(steps: &[Step], repeated: bool) -> Session {
     let mut session = Session::default();
     session.push_new(br#"{"type":"session","version":1,"id":"s"}"#);
     let (mut ids, mut events, mut put_in) = (Vec::new(), Vec::new(), Vec::<String>::new());
     for (nth, step) in steps.iter().enumerate() {
-        // Ids from elsewhere may repeat.
+        // Imported ids may repeat.
         let id = if repeated {
             format!("m{}", nth % 5)
         } else {
@@ -92,7 +92,7 @@ pub fn history(steps: &[Step], repeated: bool) -> Session {
             Step::Compact(first, more, sums) => range(*first, *more).map(|(first, last)| {
                 let edit = format!(r#"{{"id":"{last}","content":"edited {nth}"}}"#);
                 let insert = format!(r#"{{"before":"{last}","message":{{"role":"user","content":"put in {nth}","id":"i{nth}"}}}}"#);
-                // What an earlier compaction put in goes by its id too.
+                // Messages that an earlier compaction inserted are dropped by id too.
                 let old = pick(&put_in, nth).filter(|_| nth % 2 == 0);
                 let old = old.map_or_else(String::new, |id| format!(r#","{id}""#));
                 let summary = match (sums, nth % 3) {
@@ -121,7 +121,7 @@ pub fn history(steps: &[Step], repeated: bool) -> Session {
     session
 }
 
-/// What a model would be sent: messages as they are written, summaries by their text.
+/// The content a model would receive: messages as written, summaries by text.
 pub fn sent(session: &Session) -> Vec<String> {
     let view = View::replay(session);
     let body = |item: &Item| match item.summary(session) {
@@ -131,7 +131,7 @@ pub fn sent(session: &Session) -> Vec<String> {
     view.items.iter().map(body).collect()
 }
 
-/// A stream, read again.
+/// Parses a stream again.
 pub fn reread(bytes: &[u8]) -> Session {
     let mut session = Session::default();
     let mut place = Place::default();
@@ -143,7 +143,7 @@ pub fn reread(bytes: &[u8]) -> Session {
     session
 }
 
-/// What a stream would hold.
+/// The output of a stream.
 pub fn settled(session: &Session) -> Vec<u8> {
     let mut out = Vec::new();
     settle(session, &View::replay(session), &mut out).unwrap();

@@ -1,4 +1,4 @@
-//! Properties that hold for every filter.
+//! Properties of all filters.
 
 mod agreement;
 pub(in crate::filter) mod histories;

@@ -1,4 +1,4 @@
-//! A `compact` event does to the view what was planned: a property over random histories and random plans.
+//! Checks over random histories and plans that a `compact` event changes the view as planned.
 
 use super::histories::{history, reread, sent, settled, step};
 use crate::filter::Stamp;
@@ -8,7 +8,7 @@ use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use proptest::prelude::*;
 
-/// What the view should show: what is new stands right ahead of the message that it was put before, the summary first.
+/// The expected view: a new message is directly before its anchor, the summary first.
 fn expected(session: &Session, view: &View, plan: &Reshaping) -> Vec<String> {
     let text = |body: &[u8]| String::from_utf8_lossy(body).into_owned();
     let length = view.items.len();
@@ -39,7 +39,7 @@ fn expected(session: &Session, view: &View, plan: &Reshaping) -> Vec<String> {
     shown
 }
 
-/// A line that changes keeps the id that it had by derivation.
+/// A changed line keeps its derived id.
 fn named(session: &Session, item: &Item, body: &[u8]) -> Vec<u8> {
     let derived = |line| session.derived_ids().find(|(index, _)| *index == line);
     match (json::member(body, "id"), item.line().and_then(derived)) {

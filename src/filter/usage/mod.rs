@@ -1,4 +1,4 @@
-//! Recorded usage, added up: a request counts once, in whatever logs it is.
+//! Sums recorded usage; a request that several logs contain counts once.
 
 mod prices;
 mod shares;
@@ -12,14 +12,14 @@ use shares::Shares;
 use std::collections::btree_map::Entry as Slot;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What rows are grouped by.
+/// A grouping key of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
     /// The day of a request.
     Day,
     /// The Monday of its week.
     Week,
-    /// Its month.
+    /// The month of a request.
     Month,
     /// The model.
     Model,
@@ -29,7 +29,7 @@ pub enum Key {
     Session,
     /// The program that wrote the session.
     Program,
-    /// The tool, by the share of its results in the messages before a request.
+    /// The tool, by its share of the results in the messages before a request.
     Tool,
 }
 
@@ -49,44 +49,44 @@ impl Key {
     }
 }
 
-/// What an input records of itself.
+/// The identification of an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The id of the session.
     pub session: String,
-    /// Its working directory, or the last part of it.
+    /// The working directory, or its last component.
     pub project: String,
-    /// Its program.
+    /// The program.
     pub program: String,
 }
 
-/// Where costs come from.
+/// The source of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostSource {
-    /// The log, else prices.
+    /// The log, or else the price table.
     Auto,
-    /// The log.
+    /// Only the log.
     Recorded,
-    /// Prices.
+    /// Only the price table.
     Prices,
-    /// There are none.
+    /// No costs.
     None,
 }
 
-/// Figures of a group.
+/// The totals of a group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// The values of the keys.
     pub keys: Vec<String>,
-    /// Requests.
+    /// Number of requests.
     pub requests: u64,
     /// Their tokens.
     pub figures: Figures,
-    /// Of the tokens written to a cache, those that it keeps for an hour.
+    /// Tokens written to a one-hour cache, a part of those written to a cache.
     pub written_1h: u64,
-    /// Costs of the requests that have one.
+    /// Total cost of the requests with a known cost.
     pub cost: Picodollars,
-    /// Requests with a recorded cost, and with one by prices.
+    /// Requests with a recorded cost, and with a cost from prices.
     pub costed: (u64, u64),
     /// Whether any figure is estimated.
     pub estimated: bool,
@@ -100,7 +100,7 @@ impl Row {
         self.estimated |= request.estimated;
     }
 
-    /// The rows as one.
+    /// The sum of all rows.
     pub fn total(rows: &[Row]) -> Row {
         rows.iter().fold(Row::default(), |mut total, row| {
             total.requests += row.requests;
@@ -120,16 +120,16 @@ impl Row {
     }
 }
 
-/// What an input had, and what of it counted.
+/// The number of requests found in an input, and of those counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// Requests of its sessions.
     pub found: u64,
-    /// Those that no other log has.
+    /// Requests that no earlier log contained.
     pub new: u64,
 }
 
-/// A request that counts.
+/// A counted request.
 #[derive(Debug)]
 struct Counting {
     request: Request,
@@ -139,7 +139,7 @@ struct Counting {
     shares: Shares,
 }
 
-/// The requests of many sessions, each once.
+/// The distinct requests of many sessions.
 #[derive(Debug, Default)]
 pub struct Ledger {
     /// Whether rows may be grouped by tool.
@@ -150,8 +150,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Adds the requests of a session that are selected. Of two records of one request the larger counts, for the session that
-    /// had it first.
+    /// Adds the selected requests of a session. Of two records of a request the larger counts, for the session that
+    /// recorded it first.
     pub fn add(
         &mut self,
         session: &Session,
@@ -194,7 +194,7 @@ impl Ledger {
         counted
     }
 
-    /// The rows in order, and the models without a price.
+    /// The sorted rows, and the models without a price.
     pub fn rows(
         &self,
         keys: &[Key],

@@ -1,4 +1,4 @@
-//! Prices of models, and the cost of a request in integers of 10^-12 dollars.
+//! Model prices, and the cost of a request in integers of 10^-12 dollars.
 
 use crate::error::Result;
 use crate::filter::toml_error;
@@ -6,7 +6,7 @@ use crate::format::recorded::Request;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The table in the program.
+/// The built-in price table.
 const BUILT_IN: &str = include_str!("prices.toml");
 
 /// 10^-12 dollars.
@@ -15,14 +15,14 @@ pub type Picodollars = u128;
 /// Picodollars in a dollar.
 pub const DOLLAR: f64 = 1e12;
 
-/// Whole inputs above these sizes have prices of their own in the files of litellm.
+/// Input sizes above which litellm's files have other prices for the whole input.
 const BORDERS: [(u64, &str); 3] = [
     (128_000, "_above_128k_tokens"),
     (200_000, "_above_200k_tokens"),
     (272_000, "_above_272k_tokens"),
 ];
 
-/// Prices of a million tokens in dollars.
+/// Prices in dollars per million tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Rates {
@@ -62,25 +62,25 @@ fn dollars() -> String {
     "USD".to_string()
 }
 
-/// Prices, and how old they are.
+/// A price table and its date.
 #[derive(Debug)]
 pub struct Prices {
     /// The date of the table; empty if it has none.
     pub as_of: String,
     /// ISO 4217.
     pub currency: String,
-    /// Entries that were left out, since a price is missing or not a price.
+    /// Entries that were skipped because a price is missing or invalid.
     pub rejected: Vec<String>,
     models: BTreeMap<String, Model>,
 }
 
 impl Prices {
-    /// The table in the program.
+    /// Loads the built-in table.
     pub fn built_in() -> Result<Prices> {
         Prices::read(BUILT_IN)
     }
 
-    /// A file: TOML as the table in the program has it, or the JSON of litellm.
+    /// Parses a file: TOML like the built-in table, or litellm's JSON.
     ///
     /// # Errors
     /// [`Config`](crate::error::Kind::Config) with line and column.
@@ -132,7 +132,7 @@ impl Prices {
         Ok(prices)
     }
 
-    /// Source: `model_prices_and_context_window.json` of litellm, prices in dollars a token.
+    /// Source: `model_prices_and_context_window.json` of litellm, with prices in dollars per token.
     fn of_litellm(entries: &BTreeMap<String, serde_json::Value>) -> Prices {
         let (mut models, mut rejected) = (BTreeMap::new(), Vec::new());
         for (name, entry) in entries.iter().filter(|(name, _)| *name != "sample_spec") {
@@ -148,7 +148,7 @@ impl Prices {
                 })
             };
             let Some(base) = rates("") else {
-                // Models of images and sounds have other prices.
+                // Image and audio models have other price members.
                 if entry.get("input_cost_per_token").is_some() {
                     rejected.push(name.clone());
                 }
@@ -178,7 +178,7 @@ impl Prices {
         }
     }
 
-    /// The cost of a request; none of a model without a price.
+    /// The cost of a request; none for a model without a price.
     pub fn cost(&self, request: &Request) -> Option<Picodollars> {
         let model = self.model(&request.model)?;
         let figures = &request.figures;
@@ -191,7 +191,7 @@ impl Prices {
         };
         let is_over = model.above.is_some_and(|above| figures.sent() > above);
         let rates = model.over.filter(|_| is_over).unwrap_or(base);
-        // Dollars a million tokens are millions of picodollars a token.
+        // Dollars per million tokens equal millions of picodollars per token.
         let each = |price: f64| (price * 1e6).round() as Picodollars;
         let write = rates.write.unwrap_or(rates.input);
         let hour = request.written_1h.min(figures.written);
@@ -204,10 +204,10 @@ impl Prices {
         )
     }
 
-    /// The entry of a name: as it is, without a date at its end, without the prefix of a provider.
+    /// Finds a model by its name: exact, without a date suffix, or without a provider prefix.
     fn model(&self, name: &str) -> Option<&Model> {
         let bare = name.rsplit('/').next().unwrap_or(name);
-        // Regions may come before the provider, such as `us.anthropic.`.
+        // A region may precede the provider, such as `us.anthropic.`.
         let bare = bare.split_once("anthropic.").map_or(bare, |(_, bare)| bare);
         [name, undated(name), bare, undated(bare)]
             .iter()
@@ -215,7 +215,7 @@ impl Prices {
     }
 }
 
-/// A name without what follows a date, such as `-20250929`, `-2025-08-07` or `@20250929`.
+/// Removes a date suffix, such as `-20250929`, `-2025-08-07` or `@20250929`, and what follows it.
 fn undated(name: &str) -> &str {
     let name = name.strip_suffix("-latest").unwrap_or(name);
     let name = name.split_once("-v1:").map_or(name, |(name, _)| name);
@@ -270,7 +270,7 @@ mod tests {
         ] {
             assert_eq!(cost(name, 100), expected, "{name}");
         }
-        // The whole input decides on the rate of all of it.
+        // The size of the whole input determines the rate.
         assert_eq!(cost("claude-sonnet-4-5", 198_900), Some(597_615_000_000));
         assert_eq!(cost("claude-sonnet-4-5", 198_901), Some(1_195_161_000_000));
         for none in ["claude-sonnet-4-6", "gpt-5-ultra", "", "sonnet"] {

@@ -1,4 +1,4 @@
-//! The shares of tools in requests: what their results add to the input.
+//! Computes the shares of tools in requests: how much their results add to the input.
 
 use super::prices::{Picodollars, Prices};
 use crate::format::recorded::Request;
@@ -7,10 +7,10 @@ use crate::model::session::Session;
 use crate::model::speaker::Tools;
 use std::collections::BTreeMap;
 
-/// Shares of the results of tools in the messages before a request: tool, and part of all bytes.
+/// Tools with their share of all bytes in the messages before a request.
 pub type Shares = Vec<(String, f64)>;
 
-/// The shares in the messages before each of these lines, which ascend.
+/// The shares in the messages before each of these lines, given in ascending order.
 pub fn before(session: &Session, lines: &[usize]) -> Vec<Shares> {
     let mut tools = Tools::default();
     let mut results: BTreeMap<String, u64> = BTreeMap::new();
@@ -41,8 +41,8 @@ fn of(results: &BTreeMap<String, u64>, all: u64) -> Shares {
     results.iter().map(share).collect()
 }
 
-/// A request as the parts of tools, and last the rest, without a tool: its output and the other messages. The sums are the
-/// figures and the cost of the request.
+/// Splits a request by tool; the last part, without a tool, is the output and the other messages. The parts add up to
+/// the figures and the cost of the request.
 pub fn split(
     request: &Request,
     cost: Option<Picodollars>,

@@ -1,4 +1,4 @@
-//! `ClearToolUsesEdit`: over a limit, all results but the newest give way to a placeholder.
+//! `ClearToolUsesEdit`: over a limit, replaces all but the newest tool results with a placeholder.
 
 use super::super::choice::Choice;
 use super::super::history::{History, Measure, count};
@@ -9,22 +9,22 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// The options of `ClearToolUsesEdit`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClearToolUses {
-    /// `trigger`: nothing is done up to this.
+    /// `trigger`: size above which results are cleared.
     pub trigger: u64,
-    /// `keep`: how many of the newest results stay.
+    /// `keep`: how many of the newest results to keep.
     pub keep: usize,
-    /// `clear_at_least`: a gain below this is not worth it, and nothing is done.
+    /// `clear_at_least`: minimum saving; below it nothing changes.
     pub min_gain: u64,
-    /// `clear_tool_inputs`: the arguments of the calls go too.
+    /// `clear_tool_inputs`: also clears the arguments of the calls.
     pub inputs: bool,
-    /// `exclude_tools`: their results stay.
+    /// `exclude_tools`: tools whose results are kept.
     pub exclude: Vec<String>,
-    /// `placeholder`.
+    /// `placeholder`: the replacement text.
     pub placeholder: String,
 }
 
 impl Default for ClearToolUses {
-    /// langchain's.
+    /// The defaults of langchain.
     fn default() -> Self {
         ClearToolUses {
             trigger: 100_000,
@@ -37,8 +37,8 @@ impl Default for ClearToolUses {
     }
 }
 
-/// What `ClearToolUsesEdit` changes. A result counts as that of a call only when the assistant's message nearest
-/// before it makes the call; others are left alone.
+/// Clears tool results. A result counts only if the nearest assistant message before it makes the call; others are
+/// unchanged.
 pub fn clear_tool_uses(history: &History<'_>, options: &ClearToolUses, measure: Measure<'_>) -> Choice {
     let counts = history.counts(measure);
     let before: u64 = counts.iter().sum::<u64>() + history.fixed(measure);
@@ -51,7 +51,7 @@ pub fn clear_tool_uses(history: &History<'_>, options: &ClearToolUses, measure: 
     let mut content = Vec::new();
     json::push_text(&mut content, &options.placeholder);
     let (mut lines, mut cleared) = (BTreeMap::new(), BTreeMap::<usize, HashSet<String>>::new());
-    // Of the assistant's message nearest before: where it is, and the names of its calls by their ids.
+    // The nearest assistant message before: its position, and the names of its calls by id.
     let mut caller: Option<(usize, HashMap<String, String>)> = None;
     let mut left = results.saturating_sub(options.keep);
     for index in 0..history.len() {
@@ -113,7 +113,7 @@ fn emptied(body: &[u8], content: &[u8]) -> Result<Vec<u8>, json::Fault> {
     json::with_members(body, &[("content", Some(content)), ("tokens", None)])
 }
 
-/// The message with empty arguments for the calls of these ids.
+/// Returns the message with empty arguments for the calls with these ids.
 fn without_arguments(history: &History<'_>, index: usize, ids: &HashSet<String>) -> Option<Vec<u8>> {
     let calls = json::elements(history.message(index)?.tool_calls?, Dialect::Strict)?;
     let call = |raw: &&[u8]| {

@@ -1,15 +1,16 @@
-//! langchain: `trim_messages`, `ClearToolUsesEdit`, and where `SummarizationMiddleware` cuts.
+//! Imitates langchain: `trim_messages`, `ClearToolUsesEdit`, and the cut of `SummarizationMiddleware`.
 //!
 //! Deliberate differences under [`Rules::Convo`](super::Rules):
 //!
-//! - a cut that would part a call from its result moves inward, since the limit forbids more: the atom goes whole;
-//! - a message cut short in the middle is counted as it will stand, so that it is never over the limit;
-//! - rules that alone are over the limit are told as not fitting;
-//! - `clear_at_least` is a least gain, below which nothing is done, and no place to stop at;
-//! - a system message, wherever it stands, is not summarised.
+//! - a cut between a call and its result moves inward because the limit forbids keeping more: the message group is
+//!   dropped whole;
+//! - a shortened message is counted in its final form, so it never exceeds the limit;
+//! - if the instructions alone exceed the limit, the result counts as not fitting;
+//! - `clear_at_least` is a minimum saving below which nothing changes, not a point to stop at;
+//! - system messages are never summarized, wherever they are.
 //!
-//! As langchain has it, `trim_messages` keeps a system message only with `include_system` and only at the front,
-//! and `end_on` may take the newest message of the user.
+//! As in langchain, `trim_messages` keeps a system message only with `include_system` and only at the front, and
+//! `end_on` may drop the newest user message.
 
 mod clear;
 mod partial;

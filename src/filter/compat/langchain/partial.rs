@@ -1,9 +1,9 @@
-//! The message at which the room ends, cut short: parts of its content go first, then lines of its text.
+//! Shortens the message that crosses the limit: drops content parts first, then lines of its text.
 
 use super::super::history::{History, Measure, count};
 use crate::model::json::{self, Dialect};
 
-/// Which end is kept.
+/// Which end of the history is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
     /// The oldest messages.
@@ -12,8 +12,8 @@ pub enum Strategy {
     Last,
 }
 
-/// The message with as much of its content as fits: of the newest messages the end is kept, of the oldest the
-/// beginning. None when not even a line fits.
+/// Returns the message with as much content as fits, keeping the end for the newest messages and the beginning for
+/// the oldest. None when not even one line fits.
 pub(super) fn shorten(
     history: &History<'_>,
     message: usize,
@@ -24,7 +24,7 @@ pub(super) fn shorten(
     let body = history.body(message);
     let content = history.message(message)?.content?;
     let with = |content: &[u8]| {
-        // A count that stands in the line is that of the whole message.
+        // A stored token count describes the whole message, so it is removed.
         json::with_members(body, &[("content", Some(content)), ("tokens", None)]).ok()
     };
     let fits = |content: &[u8]| with(content).is_some_and(|line| count(&line, measure) <= room);
@@ -54,7 +54,7 @@ pub(super) fn shorten(
     (kept > 0).then(|| with(&some(kept)))?
 }
 
-/// This many at the end that is kept.
+/// The slice of this length at the kept end.
 fn end_of<T>(all: &[T], kept: usize, strategy: Strategy) -> &[T] {
     match strategy {
         Strategy::First => &all[..kept.min(all.len())],
@@ -62,7 +62,7 @@ fn end_of<T>(all: &[T], kept: usize, strategy: Strategy) -> &[T] {
     }
 }
 
-/// The greatest number up to `all` that fits; what fits goes on fitting with less.
+/// The greatest number up to `all` that fits. `fits` must be monotonic.
 fn most(all: usize, fits: impl Fn(usize) -> bool) -> usize {
     let (mut least, mut beyond) = (0, all + 1);
     while least + 1 < beyond {

@@ -1,4 +1,4 @@
-//! `SummarizationMiddleware`: where it cuts between what one summary is to stand for and what stays.
+//! `SummarizationMiddleware`: computes the cut between summarized and kept messages.
 
 use super::super::choice::{Choice, Rules};
 use super::super::history::{History, Measure};
@@ -6,20 +6,20 @@ use crate::error::{Error, Kind, Result};
 use crate::model::message::Role;
 use std::collections::HashSet;
 
-/// How much stays.
+/// How many messages to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// At least this many of the newest messages.
     Messages(usize),
-    /// The longest run of the newest messages that takes no more than this, and at least one message.
+    /// The longest run of newest messages within this size, but at least one message.
     Tokens(u64),
 }
 
-/// What `SummarizationMiddleware` summarises: everything ahead of its cut, rules excepted.
+/// Selects the messages that `SummarizationMiddleware` summarizes: everything before its cut except instructions.
 ///
 /// # Errors
 ///
-/// To keep nothing is wrong usage.
+/// Keeping nothing is wrong usage.
 pub fn summarization(
     history: &History<'_>,
     keep: Keep,
@@ -53,8 +53,7 @@ fn by_tokens(counts: &[u64], tokens: u64) -> usize {
     cut.min(counts.len().saturating_sub(1))
 }
 
-/// A cut on a result moves to the assistant's message that makes the call of one of the results there, or else
-/// behind those results.
+/// Moves a cut at a tool result to the assistant message that made the call, or else after the results.
 fn with_owner(history: &History<'_>, cut: usize) -> usize {
     let is_result = |at: &usize| history.role(*at) == Role::Tool;
     let run = (cut..history.len()).take_while(is_result);

@@ -1,5 +1,5 @@
-//! `trim_messages`: the longest run of messages at one end that fits, its ends then moved to messages of given
-//! kinds.
+//! `trim_messages`: keeps the longest run of messages at one end that fits, then adjusts its ends to messages of
+//! given kinds.
 
 use super::super::choice::{Choice, Rules};
 use super::super::history::{History, Measure};
@@ -7,21 +7,21 @@ use super::partial::{self, Strategy};
 use crate::error::{Error, Kind as Fault, Result};
 use crate::model::message::Role;
 
-/// Who may begin or end what is kept.
+/// The kind of message that may begin or end the kept run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The user.
     Human,
     /// The model.
     Ai,
-    /// Instructions, of developers too.
+    /// A system or developer message.
     System,
     /// A tool's result.
     Tool,
 }
 
 impl Kind {
-    /// The kind of this name, in langchain's words or in those of the roles.
+    /// Parses a kind: a langchain name or a role name.
     pub fn from_name(name: &str) -> Option<Kind> {
         match name {
             "human" | "user" => Some(Kind::Human),
@@ -44,21 +44,21 @@ pub struct Trim {
     pub max: u64,
     /// `strategy`.
     pub strategy: Strategy,
-    /// `start_on`; empty: anything. Only with [`Strategy::Last`].
+    /// `start_on`; empty: any kind. Only with [`Strategy::Last`].
     pub start_on: Vec<Kind>,
-    /// `end_on`; empty: anything.
+    /// `end_on`; empty: any kind.
     pub end_on: Vec<Kind>,
-    /// `include_system`: a system message at the very front stays. Only with [`Strategy::Last`].
+    /// `include_system`: keeps a system message at the front. Only with [`Strategy::Last`].
     pub include_system: bool,
-    /// `allow_partial`: the message at which the room ends may be cut short.
+    /// `allow_partial`: may shorten the message that crosses the limit.
     pub allow_partial: bool,
 }
 
-/// What `trim_messages` keeps.
+/// Selects the messages that `trim_messages` keeps.
 ///
 /// # Errors
 ///
-/// `start_on` and `include_system` with [`Strategy::First`] are wrong usage.
+/// Using `start_on` or `include_system` with [`Strategy::First`] is wrong usage.
 pub fn trim(history: &History<'_>, options: &Trim, rules: Rules, measure: Measure<'_>) -> Result<Choice> {
     if options.strategy == Strategy::First && (options.include_system || !options.start_on.is_empty()) {
         let said = "--keep-end first conflicts with --start-on and --include-system";
@@ -78,7 +78,7 @@ pub fn trim(history: &History<'_>, options: &Trim, rules: Rules, measure: Measur
     let taken = history.fixed(measure) + counts[..lead].iter().sum::<u64>();
     let mut room = options.max.saturating_sub(taken);
     let mut start = lead;
-    // The longest run that fits.
+    // Find the longest run that fits.
     if options.strategy == Strategy::Last {
         start = end;
         while start > lead && counts[start - 1] <= room {
@@ -88,7 +88,7 @@ pub fn trim(history: &History<'_>, options: &Trim, rules: Rules, measure: Measur
     } else {
         end = counts.iter().take_while(|count| take(&mut room, **count)).count();
     }
-    // The message at which the room ends.
+    // Shorten the message that crosses the limit.
     let mut short = None;
     if options.allow_partial {
         let straddling = match options.strategy {
@@ -123,15 +123,14 @@ pub fn trim(history: &History<'_>, options: &Trim, rules: Rules, measure: Measur
     Ok(choice)
 }
 
-/// Takes this much from the room, if it is there.
+/// Subtracts `count` from the room if it fits.
 fn take(room: &mut u64, count: u64) -> bool {
     let rest = room.checked_sub(count);
     *room = rest.unwrap_or(*room);
     rest.is_some()
 }
 
-/// The front moved inward until nothing is parted. Where no message of a wanted kind is left then, the wish for
-/// the kind gives way: what is left is valid.
+/// Moves the start inward to a valid cut, preferably at a message of a wanted kind; if none is left, at any message.
 fn whole_start(history: &History<'_>, start: usize, end: usize, is: impl Fn(usize) -> bool) -> usize {
     if history.is_whole(start) {
         return start;
@@ -141,7 +140,7 @@ fn whole_start(history: &History<'_>, start: usize, end: usize, is: impl Fn(usiz
     fits.or_else(|| places.next()).unwrap_or(end)
 }
 
-/// The end moved inward in the same way.
+/// Moves the end inward in the same way.
 fn whole_end(history: &History<'_>, start: usize, end: usize, is: impl Fn(usize) -> bool) -> usize {
     if history.is_whole(end) {
         return end;

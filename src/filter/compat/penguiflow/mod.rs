@@ -1,14 +1,13 @@
-//! PenguiFlow: a zone of the newest turns, what is due for a summary, and what gives way over a total.
+//! Imitates PenguiFlow: a zone of newest turns, a backlog for summaries, and an overflow policy for the total.
 //!
-//! A turn is an exchange. Sizes are PenguiFlow's own estimate of what it would send: a quarter of the code points
-//! of its context.
+//! A turn is an exchange. Sizes follow PenguiFlow's own estimate: a quarter of the code points of its context.
 //!
 //! Deliberate differences under [`Rules::Convo`]:
 //!
-//! - the newest turn stays, unless a zone of 0 turns is asked for; the total then counts as not met;
-//! - a pass that makes nothing smaller ends; PenguiFlow then goes on for ever;
-//! - a summary over its limit is shortened before turns go, and by whole sentences;
-//! - with the policy `error` nothing changes.
+//! - the newest turn is kept unless the zone is 0; the total then counts as not met;
+//! - a pass that frees nothing ends the loop; PenguiFlow would loop forever;
+//! - a summary over its limit is shortened before turns are dropped, and by whole sentences;
+//! - the policy `error` changes nothing.
 
 mod payload;
 
@@ -21,27 +20,27 @@ use std::collections::VecDeque;
 
 pub use payload::{estimate, quoted};
 
-/// What happens to turns beyond the zone.
+/// How turns beyond the zone are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
-    /// They go.
+    /// Dropped.
     Truncation,
-    /// A summary is to stand for them.
+    /// Replaced with a summary.
     RollingSummary,
 }
 
-/// What gives way over the total.
+/// How a total over the limit is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overflow {
-    /// The summary is shortened once, then the oldest turns go.
+    /// Shorten the summary once, then drop the oldest turns.
     TruncateSummary,
-    /// The oldest turns go.
+    /// Drop the oldest turns.
     TruncateOldest,
-    /// Nothing: it is an error.
+    /// Fail.
     Error,
 }
 
-/// PenguiFlow's configuration, as far as it is trimming.
+/// The trimming options of PenguiFlow's configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// `strategy`.
@@ -56,12 +55,12 @@ pub struct Options {
     pub overflow: Overflow,
     /// `include_trajectory_digest`.
     pub digests: bool,
-    /// Whether the memory's health is degraded, so that turns wait for a recovery instead of a summary.
+    /// Whether the health is degraded, so turns wait for a recovery instead of a summary.
     pub degraded: bool,
 }
 
 impl Default for Options {
-    /// PenguiFlow's.
+    /// The defaults of PenguiFlow.
     fn default() -> Self {
         Options {
             strategy: Strategy::Truncation,
@@ -76,11 +75,11 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Refuses what PenguiFlow refuses, and a rolling summary without room for one.
+    /// Validates the options as PenguiFlow does, and requires room for a rolling summary.
     ///
     /// # Errors
     ///
-    /// The configuration is wrong.
+    /// The options are invalid.
     pub fn check(&self) -> Result<()> {
         let wrong = if self.total > 0 && self.summary > self.total {
             format!(
@@ -96,15 +95,15 @@ impl Options {
     }
 }
 
-/// A turn as PenguiFlow knows it.
+/// A turn as PenguiFlow defines it.
 #[derive(Debug)]
 struct Turn {
     messages: Vec<usize>,
-    /// Code points of the turn in the context.
+    /// Size of the turn in the context, in code points.
     size: u64,
 }
 
-/// Turns by what becomes of them, each oldest first.
+/// Turns by zone, each oldest first.
 #[derive(Debug, Default)]
 struct Memory {
     summary: String,
@@ -113,7 +112,7 @@ struct Memory {
     gone: Vec<Turn>,
 }
 
-/// Turns and how much they take.
+/// Turns and their total size.
 #[derive(Debug, Default)]
 struct Zone {
     turns: VecDeque<Turn>,
@@ -145,7 +144,7 @@ impl Zone {
     }
 }
 
-/// What PenguiFlow keeps. `shorten` makes a summary that takes no more than so many of PenguiFlow's tokens.
+/// Trims a history as PenguiFlow does. `shorten` limits a summary to a number of PenguiFlow's tokens.
 ///
 /// # Errors
 ///
@@ -173,7 +172,7 @@ pub fn trim(
         match options.strategy {
             Strategy::Truncation => memory.gone.push(oldest),
             Strategy::RollingSummary if !options.degraded => memory.pending.push(oldest),
-            Strategy::RollingSummary => {} // to the backlog, where it stays
+            Strategy::RollingSummary => {} // kept in the backlog
         }
     }
     let Some(fits) = memory.enforce(options, shown, rules, shorten) else {
@@ -209,8 +208,8 @@ pub fn trim(
     Ok(choice)
 }
 
-/// The most code points of a summary, as [`quoted`] has it, that stands beside the turns which the choice leaves:
-/// within its own limit and within the total.
+/// The maximum size of a summary in code points (see [`quoted`]), given the kept turns: the smaller of its own limit
+/// and what the total leaves.
 pub fn room(history: &History<'_>, options: &Options, choice: &Choice) -> u64 {
     let mut memory = Memory::default();
     memory.read(history, options.digests);
@@ -224,7 +223,7 @@ pub fn room(history: &History<'_>, options: &Options, choice: &Choice) -> u64 {
 }
 
 impl Memory {
-    /// Reads the turns; the zone that a turn had stands in its metadata. What waits for a recovery is left alone.
+    /// Assigns each turn to the zone in its metadata, and skips turns in the backlog.
     fn read(&mut self, history: &History<'_>, digests: bool) {
         let mut starts = history.exchanges();
         starts.push(history.len());
@@ -248,7 +247,7 @@ impl Memory {
         }
     }
 
-    /// The estimate of what is sent; pending turns and the summary are `shown` unless something forbids it.
+    /// Estimates the context size; `shown` includes pending turns and the summary.
     fn estimate(&self, shown: bool, summary: u64) -> u64 {
         let pending = if shown {
             self.pending.list()
@@ -258,7 +257,7 @@ impl Memory {
         payload::context(self.recent.list(), pending, if shown { summary } else { 0 })
     }
 
-    /// Lets go until the total is met. None when that is an error; else whether it is met.
+    /// Drops turns until the total is met. Returns none if the policy is `error`, else whether the total is met.
     fn enforce(
         &mut self,
         options: &Options,
@@ -301,7 +300,7 @@ impl Memory {
                 self.gone.push(oldest);
             } else {
                 let without = self.estimate(shown, 0);
-                // What does not help is not destroyed.
+                // Clear the summary only if that helps.
                 if shown && (rules == Rules::Theirs || without <= options.total) {
                     self.summary.clear();
                     size = without;

@@ -1,11 +1,12 @@
-//! How much PenguiFlow's context takes: a quarter of its code points, as Python spells it with sorted members.
+//! PenguiFlow's size estimate: a quarter of the code points of its context, encoded as Python does with sorted
+//! members.
 
 use super::super::history::History;
 use crate::model::json::{self, Dialect};
 use crate::model::message::Role;
 use std::collections::HashMap;
 
-/// PenguiFlow's estimate of a text.
+/// Estimates the tokens of a text as PenguiFlow does.
 pub fn estimate(text: &str) -> u64 {
     tokens(text.chars().count() as u64)
 }
@@ -17,13 +18,13 @@ fn tokens(characters: u64) -> u64 {
 /// Turns of one part of the context.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct List {
-    /// How many.
+    /// Number of turns.
     pub turns: u64,
-    /// Their code points together.
+    /// Total size in code points.
     pub size: u64,
 }
 
-/// The estimate of a context with this summary, in code points with its quotes; 0: none.
+/// Estimates the tokens of a context with a summary of `summary` code points, quotes included; 0 means no summary.
 pub(super) fn context(recent: List, pending: List, summary: u64) -> u64 {
     let list = |list: List| list.size + 2 * list.turns.saturating_sub(1);
     let mut size = length(r#"{"recent_turns": []}"#) + list(recent);
@@ -36,14 +37,14 @@ pub(super) fn context(recent: List, pending: List, summary: u64) -> u64 {
     tokens(size)
 }
 
-/// The most code points of a summary, with its quotes, beside these turns.
+/// The maximum code points of a summary, quotes included, in a context with these turns.
 pub(super) fn room(recent: List, total: u64) -> u64 {
     let list = recent.size + 2 * recent.turns.saturating_sub(1);
     let frame = length(r#"{"recent_turns": []}"#) + length(r#", "summary": "#);
     total.saturating_mul(4).saturating_sub(1 + frame + list)
 }
 
-/// Code points of an exchange as a turn: what the user said, the last answer, and its digest.
+/// Code points of an exchange as a turn: the user message, the last answer and the digest.
 pub(super) fn turn(history: &History<'_>, messages: &[usize], digests: bool) -> u64 {
     let read = || messages.iter().filter_map(|at| history.message(*at));
     let asked: Vec<String> = read()
@@ -69,10 +70,10 @@ pub(super) fn turn(history: &History<'_>, messages: &[usize], digests: bool) -> 
     size
 }
 
-/// Longest observation of one call in a digest, in code points.
+/// Maximum length in code points of the observation of a call in a digest.
 const OBSERVATION: usize = 400;
 
-/// Code points of the digest that PenguiFlow would make of the calls that have results; none without any.
+/// Code points of PenguiFlow's digest of calls that have results; none without such a call.
 fn digest_of_calls(history: &History<'_>, messages: &[usize]) -> Option<u64> {
     let read = || messages.iter().filter_map(|at| history.message(*at));
     let calls = read().flat_map(|message| message.tool_calls());
@@ -104,14 +105,14 @@ fn length(text: &str) -> u64 {
     text.chars().count() as u64
 }
 
-/// Code points of a text as a JSON string.
+/// Code points of a text encoded as a JSON string.
 pub fn quoted(text: &str) -> u64 {
     let mut out = Vec::with_capacity(text.len() + 2);
     json::push_text(&mut out, text);
     String::from_utf8_lossy(&out).chars().count() as u64
 }
 
-/// Code points of a value with a space behind each comma and colon, and all text raw but for what must be escaped.
+/// Code points of a value with a space after each comma and colon and only mandatory escapes.
 fn spelled(value: &[u8]) -> u64 {
     let (compact, _) = json::compact(value);
     let (mut size, mut at) = (0, 0);

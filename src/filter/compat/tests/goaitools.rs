@@ -6,7 +6,8 @@ use crate::model::view::View;
 use crate::sample_data;
 use serde_json::{Value, from_str};
 
-/// What stays, by letters, whether the limit is met, and what goaitools itself would keep.
+/// Runs the limits; returns the kept messages as letters, whether the limit is met, and what goaitools itself would
+/// keep.
 fn run(all: &str, limits: &[Limit], forced: bool) -> (String, bool, String) {
     let session = session(&letters(all));
     let view = View::replay(&session);
@@ -25,7 +26,7 @@ fn tokens(row: &Value) -> Limit {
     }
 }
 
-/// Compares a table; gives the number of rows that differ.
+/// Compares a table with its recorded rows; returns the number of rows that differ.
 fn table(name: &'static str, limits: impl Fn(&Value) -> (Vec<Limit>, bool)) -> usize {
     let file = json(&sample_data::path(&format!("goaitools/tables/{name}.json")));
     let (mut agreed, mut differ) = (0, 0);
@@ -45,7 +46,7 @@ fn table(name: &'static str, limits: impl Fn(&Value) -> (Vec<Limit>, bool)) -> u
             }
             _ => {
                 assert_eq!(ours, row["convo_kept"].as_str().unwrap(), "{row}");
-                // The reasons: nothing was to be done, or what had to stay is over the limit.
+                // Reasons: nothing to do, or the messages that must be kept exceed the limit.
                 let unchanged = row["convo"].as_str().unwrap();
                 assert_eq!(fits, !unchanged.ends_with("status 1"), "{row}");
                 if !fits {
@@ -63,9 +64,9 @@ fn table(name: &'static str, limits: impl Fn(&Value) -> (Vec<Limit>, bool)) -> u
     differ
 }
 
-// The tables name no cases, but give for each row that differs what is to be kept and why: the newest exchange
-// stays whole (G1), there is no user message to begin at (G1), a limit of 0 is off, or a limit above the length
-// and one without a figure do nothing where goaitools panics (G3).
+// The tables have no case names; each differing row gives the expected result and its reason: the newest exchange is
+// kept whole (G1), there is no user message to begin at (G1), a limit of 0 is off, or goaitools panics on a limit
+// above the length or without a figure (G3).
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
@@ -128,7 +129,7 @@ fn the_front_advances_to_a_user() {
     let path = sample_data::path("goaitools/tables/advance_to_first_user.json");
     let mut tally = Tally::of("goaitools advance_to_first_user");
     for row in list(&json(&path)["rows"]) {
-        // To advance is what a message limit does last: here one that takes nothing but a message put in front.
+        // A message limit advances last; the one used here drops only a message inserted at the front.
         let all = row["messages"].as_str().unwrap();
         if all.is_empty() {
             continue; // a limit of 0 is off
@@ -138,7 +139,7 @@ fn the_front_advances_to_a_user() {
             assert_eq!(ours, row["kept"].as_str().unwrap(), "{row}");
             tally.agree();
         } else {
-            // Without a user message nothing goes, the one in front neither.
+            // Without a user message nothing is dropped, not even the message at the front.
             assert_eq!(
                 (ours, fits),
                 (format!("A{}", row["convo_kept"].as_str().unwrap()), false),
@@ -170,7 +171,7 @@ fn designed_strategies_do_what_was_designed() {
             "llm_summarization" => Some(Design::Summary(number("keep").unwrap_or(2) as usize)),
             other => panic!("{other}"),
         };
-        // The text of a message ends in its place.
+        // A message's text ends with its position.
         let place = |text: &str| text[1..].parse::<usize>().ok();
         let counts = row["tokens"].as_array().cloned().unwrap_or_default();
         let calls: Vec<usize> = all.match_indices('C').map(|(at, _)| at).collect();
@@ -236,7 +237,7 @@ fn scenarios_keep_what_goaitools_kept() {
         for step in list(&file["steps"]) {
             let state =
                 |name: &str| from_str::<Value>(step[name].as_str().unwrap_or(r#"{"messages":[]}"#)).unwrap();
-            // What was sent last, but for the texts given with the call, and the last reply.
+            // The last request without the texts given with the call, plus the last reply.
             let sent = list(&step["sent_to_model"]).last().unwrap();
             let sent = list(sent).iter().skip_while(|message| super::is_rule(message));
             let reply: Value =
@@ -283,7 +284,7 @@ fn what_the_model_has_not_seen_stays() {
     assert_eq!((result(all, &history, &seen).as_str(), seen.fits), ("UA", true));
 }
 
-/// Which messages are kept and whether the summary before them is.
+/// Returns the kept messages and whether the earlier summary is kept.
 fn with_summary(all: &str, most: i64, rules: Rules) -> (String, bool, bool) {
     let mut session = session(&letters(all));
     session.push_new(br#"{"type":"summary","id":"evt_s","covers":null,"content":"old","before":null}"#);
@@ -300,10 +301,10 @@ fn a_summary_counts_against_the_message_limit() {
     assert_eq!(run("UAUAUA", 4), ("UA".into(), true, true));
     assert_eq!(run("UAU", 4), ("UAU".into(), true, true));
     assert_eq!(run("UAUUCTA", 6), ("UUCTA".into(), true, true));
-    // Only without it is the limit met.
+    // Only dropping the summary meets the limit.
     assert_eq!(run("UAUCTA", 4), ("UCTA".into(), false, true));
     assert_eq!(run("UA", 2), ("UA".into(), false, true));
-    // What does not help is not destroyed.
+    // Dropping the summary would not help, so it is kept.
     assert_eq!(run("UCTA", 3), ("UCTA".into(), true, false));
     let theirs = |all, most| with_summary(all, most, Rules::Theirs);
     assert_eq!(theirs("UAUAUA", 4), ("UAUA".into(), false, true));
@@ -342,7 +343,7 @@ fn a_digest_counts_against_the_budget() {
 fn a_late_result_is_not_parted_from_its_call() {
     let mut messages = letters("UCTUAUA");
     let result = messages.remove(2);
-    messages.insert(3, result); // behind the next question
+    messages.insert(3, result); // after the next question
     let session = session(&messages);
     let view = View::replay(&session);
     let history = History::of(&session, &view);

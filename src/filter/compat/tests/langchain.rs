@@ -8,7 +8,7 @@ use crate::model::view::View;
 use crate::sample_data;
 use serde_json::{Value, json as value};
 
-/// Cases where convo's rules win, by reason.
+/// Cases where convo's rules apply, by reason.
 const TRIM: [(&str, &str); 3] = [
     (
         "trim-030 trim-044 trim-114 trim-118",
@@ -113,7 +113,7 @@ fn trim_messages_keeps_what_langchain_keeps() {
             !left.is_empty() && lost(left.iter()).is_subset(&lost(input.iter())),
             "{id}: {left:?}"
         );
-        // What langchain itself would have done is still to be had, but for the texts that it counts in reverse.
+        // langchain's own result must still be available, except for texts that it counts in reverse.
         if fits && case["options"]["allow_partial"] != true {
             assert_eq!(run(input, &case["options"], Rules::Theirs).1, expected, "{id}");
         }
@@ -168,7 +168,7 @@ fn tool_uses_are_cleared_as_langchain_clears_them() {
             assert_eq!(run(min_gain), case["expected"]["changed"], "{id}");
             tally.agree();
         } else {
-            // Everything, or nothing when the gain is too small.
+            // Either everything is cleared or, if the gain is too small, nothing.
             assert_eq!(run(min_gain), run(0), "{id}");
             assert_eq!(run(1000), value!([]), "{id}");
             tally.differ(id);

@@ -1,5 +1,5 @@
-//! The systems' trimming against what they did themselves, when the fixtures are there (`CONVO_FIXTURES` names
-//! their folder, else `../shared/fixtures` beside the crate is looked at), and against cases of our own.
+//! Compares the trimming with recorded results of each system, if the fixtures are present (in `CONVO_FIXTURES`, else
+//! in `../shared/fixtures` next to the crate), and with hand-written cases.
 
 mod goaitools;
 mod langchain;
@@ -43,7 +43,7 @@ fn indexes(value: &Value) -> Vec<usize> {
         .collect()
 }
 
-/// A session of these messages, one a line.
+/// Builds a session of these messages, one per line.
 fn session(messages: &[Value]) -> Session {
     let mut session = Session::default();
     for message in messages {
@@ -52,7 +52,7 @@ fn session(messages: &[Value]) -> Session {
     session
 }
 
-/// What the choice leaves, and whether that is what an event with it makes of the session.
+/// Returns the messages that the choice keeps, and checks that applying its event to the session gives the same.
 fn lines(session: &Session, view: &View, choice: &Choice) -> Vec<Value> {
     let Reshaping { fates, inserts, .. } = &choice.reshaping;
     let mut out: Vec<Vec<u8>> = Vec::new();
@@ -84,7 +84,7 @@ fn lines(session: &Session, view: &View, choice: &Choice) -> Vec<Value> {
         let value = |line: &Vec<u8>| from_slice::<Value>(line).ok();
         let mut shown: Vec<_> = shown.iter().map(value).collect();
         let planned: Vec<_> = out.iter().map(value).collect();
-        // A line that changes keeps the id that it had by derivation.
+        // A changed line keeps its derived id.
         for (shown, planned) in shown.iter_mut().zip(&planned) {
             if let (Some(Value::Object(shown)), Some(planned)) = (shown, planned)
                 && planned.get("id").is_none()
@@ -97,14 +97,14 @@ fn lines(session: &Session, view: &View, choice: &Choice) -> Vec<Value> {
     out.iter().map(|line| from_slice(line).unwrap()).collect()
 }
 
-/// Which messages stay.
+/// The indexes of the kept messages.
 fn kept(history: &History<'_>, choice: &Choice) -> Vec<usize> {
     (0..history.len())
         .filter(|message| !choice.goes(history.item(*message)))
         .collect()
 }
 
-/// Calls and results of these messages that have lost each other, as seen by anybody: by id, in order.
+/// Calls without results and results without calls, matched by id and order independently of the crate.
 fn lost<'m>(messages: impl Iterator<Item = &'m Value>) -> BTreeSet<String> {
     let (mut open, mut lost) = (BTreeMap::<String, usize>::new(), BTreeSet::new());
     for message in messages {
@@ -129,7 +129,7 @@ fn lost<'m>(messages: impl Iterator<Item = &'m Value>) -> BTreeSet<String> {
     lost
 }
 
-/// How many cases agreed; the others are on the list of deliberate differences, each with its reason.
+/// Counts matching cases; the others must be in the list of deliberate differences, each with its reason.
 struct Tally {
     what: &'static str,
     agreed: usize,
@@ -153,7 +153,7 @@ impl Tally {
         assert!(self.different.insert(case.to_string()), "{case} twice");
     }
 
-    /// Every difference is on the list, and the list names no other.
+    /// Asserts that the list contains exactly the observed differences.
     fn close(self, deliberate: &[(&str, &str)]) {
         let Tally {
             what,
@@ -174,7 +174,7 @@ impl Tally {
     }
 }
 
-/// The text parts without anything between them, as the recorded counters see them.
+/// Joins the text parts without separator, as the recorded counters do.
 fn joined(message: &Message<'_>) -> String {
     let text = |part: Part<'_>| match part {
         Part::Text(text) => text.into_owned(),
@@ -187,7 +187,7 @@ fn words(message: &Message<'_>) -> u64 {
     joined(message).split_whitespace().count() as u64
 }
 
-/// The counters of the fixtures by their names.
+/// Looks up a counter of the fixtures by name.
 fn measure(name: &str) -> fn(&Message<'_>) -> u64 {
     match name {
         "messages" => |_| 1,
@@ -205,8 +205,8 @@ fn measure(name: &str) -> fn(&Message<'_>) -> u64 {
     }
 }
 
-/// One message a letter: U user, A assistant, C assistant with a call for each T behind it, T tool, S system, O
-/// other.
+/// Builds one message per letter: U user, A assistant, C assistant with a call for each following T, T tool, S
+/// system, O other.
 fn letters(letters: &str) -> Vec<Value> {
     let letters: Vec<char> = letters.chars().collect();
     let mut call = 0;
@@ -236,7 +236,7 @@ fn letters(letters: &str) -> Vec<Value> {
     messages
 }
 
-/// The letters of what stays; D for what was put in.
+/// The letters of the kept messages; D for inserted ones.
 fn result(letters: &str, history: &History<'_>, choice: &Choice) -> String {
     let all: Vec<char> = letters.chars().collect();
     let inserted = choice.reshaping.inserts.len() + usize::from(!choice.summarised.is_empty());
@@ -244,7 +244,7 @@ fn result(letters: &str, history: &History<'_>, choice: &Choice) -> String {
     "D".repeat(inserted).chars().chain(kept).collect()
 }
 
-/// A role that is not of the conversation itself.
+/// Whether the role is not user, assistant or tool.
 fn is_rule(message: &Value) -> bool {
     let role = Role::from_name(message["role"].as_str().unwrap_or_default());
     matches!(role, Role::System | Role::Developer)

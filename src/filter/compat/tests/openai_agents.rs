@@ -18,10 +18,10 @@ const DIFFERENT: [(&str, &str); 2] = [
     ),
 ];
 
-/// Items as messages: one each, or as the fewest that hold them.
+/// Converts items to messages: one each, or as few as possible.
 fn messages(items: &[Value], grouped: bool) -> Vec<Value> {
     let mut messages: Vec<Value> = Vec::new();
-    // How far the last message has come: 1 reasoning, 2 text, 3 calls.
+    // Progress within the last message: 1 reasoning, 2 text, 3 calls.
     let mut state = 0;
     for item in items {
         let (stage, message) = match item["type"].as_str() {
@@ -66,7 +66,7 @@ fn messages(items: &[Value], grouped: bool) -> Vec<Value> {
     messages
 }
 
-/// Messages as items.
+/// Converts messages to items.
 fn items(messages: &[Value]) -> Vec<Value> {
     let mut items = Vec::new();
     for message in messages {
@@ -153,7 +153,7 @@ fn sessions_give_the_items_that_they_give() {
             }
         }
     }
-    // To take items back and to repair what is broken is no trimming.
+    // Undoing items and repairing histories is not trimming.
     let operations: BTreeSet<&str> = others.iter().map(|(operation, _)| *operation).collect();
     eprintln!(
         "openai-agents sessions: {} cases are no trimming: {operations:?}",
@@ -181,7 +181,7 @@ fn outputs_become_previews() {
     for case in list(&file["cases"]) {
         let id = case["id"].as_str().unwrap();
         tally.agree();
-        // A number that no length can be is refused where it is read.
+        // Values that cannot be a length are rejected when options are parsed.
         let number = |name: &str, default: usize| match case["options"].get(name) {
             Some(given) => given.as_u64().map(|given| given as usize),
             None => Some(default),

@@ -8,7 +8,7 @@ use crate::model::view::View;
 use crate::sample_data;
 use serde_json::{Value, json as value};
 
-/// A memory as a session: each turn a user's and an assistant's message, its zone in the metadata.
+/// Builds a session from a memory: a user and an assistant message per turn, with the zone in the metadata.
 fn memory(state: &Value) -> (Session, Vec<Value>) {
     let mut all = Session::default();
     let mut turns = Vec::new();
@@ -59,14 +59,14 @@ fn options(config: &Value) -> Options {
     }
 }
 
-/// The last characters, as PenguiFlow shortens.
+/// Returns the last characters, as PenguiFlow shortens.
 fn tail(text: &str, most: u64) -> String {
     let length = text.chars().count() as u64;
     let left = (length * most / estimate(text)).max(1);
     text.chars().skip((length - left) as usize).collect()
 }
 
-/// What is left of each zone and of the summary.
+/// Returns the remaining turns of each zone and the summary.
 fn after(state: &Value, options: &Options, rules: Rules) -> (Value, bool) {
     let (session, turns) = memory(state);
     let view = View::replay(&session);
@@ -82,7 +82,7 @@ fn after(state: &Value, options: &Options, rules: Rules) -> (Value, bool) {
             .collect::<Vec<_>>()
     };
     let pending = |turn: usize| choice.summarised.contains(&item(turn));
-    // Where nothing is summarised now, what was pending before is so still.
+    // Without a new summary, pending turns remain pending.
     let waits = |turn: usize| {
         choice.summarised.is_empty() && turn >= backlog && turn < backlog + list(&state["pending"]).len()
     };
@@ -142,7 +142,7 @@ fn turns_are_trimmed_as_penguiflow_trims_them() {
         for (nth, step) in steps.iter().enumerate() {
             let before = nth.checked_sub(1).map_or(&empty, |at| &steps[at]["state"]);
             let called = !list(&step["summarizer_calls"]).is_empty();
-            // What the summariser does, and how a memory recovers, is not trimming.
+            // Summarizer calls and recovery are not trimming.
             let answered = called && step["not_in_state"]["task_in_flight"] != true;
             let sick = step["health"] != "healthy"
                 || nth
@@ -163,7 +163,7 @@ fn turns_are_trimmed_as_penguiflow_trims_them() {
             let (mut left, fits) = after(&state, &options, Rules::Convo);
             let mut expected = step["state"].clone();
             if answered {
-                // Answered at once: the summary stands for what was pending.
+                // Answered at once: the summary replaces the pending turns.
                 left["pending"] = value!([]);
                 left["summary"] = expected["summary"].clone();
             }
@@ -178,7 +178,7 @@ fn turns_are_trimmed_as_penguiflow_trims_them() {
             }
             let differs = left != expected || !fits;
             if called {
-                // What differs is what becomes of the answer.
+                // Only the handling of the answer differs.
                 assert!(!differs, "{id}");
                 others += 1;
                 continue;
@@ -212,7 +212,7 @@ fn estimates_are_penguiflows() {
         tally.agree();
     }
     tally.close(&[]);
-    // A context's estimate decides: one token less of room, and a turn goes.
+    // The estimate decides: with one token less, a turn is dropped.
     let folder = sample_data::path("penguiflow/scenarios");
     let (mut contexts, names) = (
         0,
@@ -258,7 +258,7 @@ fn wrong_configurations_are_refused() {
     let mut tally = Tally::of("penguiflow configurations");
     for row in list(&json(&path)["rows"]) {
         if row["what"] != "MemoryBudget" {
-            continue; // keys, retries and names are others' business
+            continue; // other tests cover keys, retries and names
         }
         let given = |name: &str, default: u64| match row["args"].get(name) {
             Some(value) => value.as_u64(),
@@ -269,7 +269,7 @@ fn wrong_configurations_are_refused() {
             given("summary_max_tokens", 1000),
             given("total_max_tokens", 10_000),
         );
-        // What is no count is refused where it is read.
+        // Invalid numbers are rejected when options are parsed.
         let accepted = match numbers {
             (Some(zone), Some(summary), Some(total)) => {
                 let options = Options {
@@ -296,7 +296,7 @@ fn wrong_configurations_are_refused() {
 
 #[test]
 fn a_pass_that_shrinks_nothing_ends() {
-    // P1: a summary short enough, and one turn that is over the total by itself.
+    // P1: a short summary and one turn that alone exceeds the total.
     let turn =
         |text: &str| value!({"user_message": text, "assistant_response": "", "trajectory_digest": null});
     let state = value!({"summary": "short", "turns": [turn(&"x".repeat(400))], "pending": [], "backlog": []});

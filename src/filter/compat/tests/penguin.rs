@@ -6,7 +6,7 @@ use crate::model::view::View;
 use crate::sample_data;
 use serde_json::{Value, json as value};
 
-/// A message of Penguin's as the reader gives it, as far as trimming looks at it.
+/// Converts a Penguin message as the reader does, with the members that trimming uses.
 fn native(message: &Value, content: Value) -> Value {
     let mut line = value!({"role": message["role"], "content": content, "id": message["id"], "timestamp": message["timestamp"]});
     match message["category"].as_str().unwrap() {
@@ -28,12 +28,12 @@ fn native(message: &Value, content: Value) -> Value {
     line
 }
 
-/// The message's text is its count.
+/// Reads a message's text as its count.
 fn said(message: &Message<'_>) -> u64 {
     message.text().parse().unwrap()
 }
 
-/// Penguin's counter: a quarter of the characters; an image is 4,000.
+/// Penguin's counter: a quarter of the characters; an image counts 4,000.
 fn quarter(message: &Message<'_>) -> u64 {
     let part = |part: Part<'_>| match part {
         Part::Text(text) => text.chars().count() as u64 / 4,
@@ -134,7 +134,7 @@ fn categories_are_trimmed_as_penguin_trims_them() {
         let loses = expected["newest_user_kept"] == false || !choice.fits;
         match () {
             () if ours == theirs && choice.fits => tally.agree(),
-            // Of random cases the reason is looked at.
+            // For random cases, check the reason.
             () if name.starts_with("random") => {
                 assert!(
                     broken || loses || parts(&history, &theirs),
@@ -149,7 +149,7 @@ fn categories_are_trimmed_as_penguin_trims_them() {
     tally.close(&DIFFERENT);
 }
 
-/// Whether something of an atom stays while something goes, or a call goes that waits for its result.
+/// Whether a message group is split or a pending call is dropped.
 fn parts(history: &History<'_>, kept: &[usize]) -> bool {
     let gone = |at: &usize| !kept.contains(at);
     let pending = history.pending();
@@ -204,7 +204,7 @@ fn images_are_replaced_as_penguin_replaces_them() {
     let session = session(&messages);
     let view = View::replay(&session);
     let history = History::of(&session, &view);
-    // What depends on Python's way to write a value is taken as it was recorded.
+    // Counts that depend on Python's formatting of values come from the recording.
     let recorded = json(&sample_data::path("penguin/token-counts.json"));
     let python: Vec<(&str, u64)> = list(&recorded["cases"]["02_multimodal"])
         .iter()
@@ -271,7 +271,7 @@ fn images_are_replaced_as_penguin_replaces_them() {
     tally.close(&[]);
 }
 
-/// The new contents: exactly Penguin's, or with a hash for an image that was inside the line.
+/// Checks the new contents: exactly Penguin's, or with a hash for an inline image.
 fn placeholders(expected: &Value, left: &[Value], rules: Rules) {
     for message in list(expected) {
         let line = left.iter().find(|line| line["id"] == message["id"]).unwrap();

@@ -7,7 +7,7 @@ use crate::model::view::View;
 use crate::sample_data;
 use serde_json::Value;
 
-/// PicoClaw's estimate, as its document says it; the program counts with the tokenizer of that name.
+/// PicoClaw's documented estimate; the program uses the tokenizer of that name.
 fn estimate(message: &Message<'_>) -> u64 {
     let mut size = message.text().chars().count();
     let reasoning = message
@@ -25,7 +25,7 @@ fn estimate(message: &Message<'_>) -> u64 {
     size as u64 * 2 / 5
 }
 
-/// A line of PicoClaw's as a message.
+/// Converts a PicoClaw line to a message.
 fn native(line: &Value) -> Value {
     let mut message = line.clone();
     let members = message.as_object_mut().unwrap();
@@ -38,7 +38,7 @@ fn native(line: &Value) -> Value {
     message
 }
 
-/// Whether what stays lacks something that convo's rules keep, or parts what they do not part.
+/// Whether the kept messages lack something that convo's rules keep, or split a message group.
 fn breaks(messages: &[Value], kept: &[usize]) -> bool {
     let after = lost(kept.iter().map(|at| &messages[*at]));
     let newest = messages.iter().rposition(|message| message["role"] == "user");
@@ -128,7 +128,7 @@ fn histories_are_cut_where_picoclaw_cuts() {
         other.len()
     );
     assert!(agree > 100 && theirs > 400);
-    // Why the others differ.
+    // Reasons for the other differences.
     let known: Vec<String> = OTHER
         .iter()
         .flat_map(|(cases, _)| cases.split_whitespace().map(str::to_string))

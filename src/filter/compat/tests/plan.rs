@@ -1,4 +1,4 @@
-//! What becomes of a session as one event.
+//! Tests the event that a plan produces.
 use super::super::goaitools::{Design, Limit};
 use super::super::langchain::{ClearToolUses, Keep};
 use super::super::picoclaw::Cut;
@@ -17,7 +17,7 @@ use crate::tokens::{Counter, Tokenizer};
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// A history of these letters in which there is something to say of each message.
+/// Builds a history of these letters whose messages have text to summarize.
 fn spoken(all: &str) -> Session {
     let mut session = Session::default();
     for (at, mut message) in letters(all).into_iter().enumerate() {
@@ -46,7 +46,7 @@ fn run(session: &Session, way: &Way) -> Outcome {
     run_with(session, way, &Options::default()).unwrap()
 }
 
-/// The session with the event at its end.
+/// Returns the session with the event appended.
 fn after(session: &Session, outcome: &Outcome) -> Session {
     let mut after = session.clone();
     let Plan::Lines(lines, _) = &outcome.plan else {
@@ -56,7 +56,7 @@ fn after(session: &Session, outcome: &Outcome) -> Session {
     after
 }
 
-/// Ids of what is in view; S for a summary.
+/// The ids in the view; S for a summary.
 fn shown(session: &Session) -> Vec<String> {
     let view = View::replay(session);
     let id = |line: &[u8]| {
@@ -91,7 +91,7 @@ fn the_event_names_the_system_and_what_was_summed_up() {
     assert!(told.ends_with("(11 to 4 messages)"), "{told}");
     assert_eq!(outcome.report.summarized.len(), 8);
     assert_eq!(shown(&after(&session, &outcome)), ["m0", "S", "m9", "m10"]);
-    // Nobody to sum up: it goes all the same, and that is told.
+    // Without a summarizer the messages are dropped anyway, and the note says so.
     let mut options = Options::default();
     options.steps.summary = false;
     let outcome = run_with(&session, &way, &options).unwrap();
@@ -132,7 +132,7 @@ fn nothing_grows() {
         ..ClearToolUses::default()
     });
     assert_eq!(run(&session, &way).plan, Plan::Nothing(NO_GAIN.into()));
-    // No summary is shorter than next to nothing.
+    // No summary is shorter than almost nothing.
     let session = super::session(&letters("UAUA"));
     let outcome = run(&session, &Way::Summarization(Keep::Messages(2)));
     assert_eq!(outcome.plan, Plan::Nothing(NO_GAIN.into()));
@@ -158,7 +158,7 @@ fn a_limit_that_cannot_be_met_changes_nothing_unless_the_smallest_will_do() {
             .contains(&format!("the minimum is {} tokens", outcome.report.now.tokens))
     );
     assert_eq!(shown(&after(&session, &outcome)), ["m0", "m3", "m4"]);
-    // PenguiFlow's policy `error` leaves it as it is.
+    // PenguiFlow's policy `error` changes nothing.
     let way = Way::Penguiflow(penguiflow::Options {
         total: 5,
         summary: 1,
@@ -190,7 +190,7 @@ fn a_share_is_taken_once_until_something_is_said() {
         run_with(&half, &way, &again).unwrap().plan,
         Plan::Lines(..)
     ));
-    // Another system's share is another one, and so is the share of what was said since.
+    // A compaction by another system, or newer messages, allow another application.
     let other = Way::Limits {
         limits: vec![Limit::Tokens {
             max: 1,
@@ -248,7 +248,7 @@ fn the_report_says_what_became_of_each_piece() {
             "m8 full kept"
         ]
     );
-    // The front of the view goes with the oldest messages: the rule is named too.
+    // The front of the view is dropped with the oldest messages, and the note names the rule too.
     let way = Way::Limits {
         limits: vec![Limit::Messages(2)],
         forced: false,
@@ -292,7 +292,7 @@ proptest! {
             let left = after(&session, &first);
             let second = run_with(&left, &way, &options).unwrap();
             prop_assert_eq!(&second.report.was, &first.report.now, "{} of {}", what, all);
-            // A kind to end on gives way where an atom had to go whole, but not the next time.
+            // `end_on` yields where a message group was dropped whole, but not on the next run.
             if !(number.is_multiple_of(5) && what.starts_with("trim")) {
                 prop_assert!(matches!(second.plan, Plan::Nothing(_)), "{} of {}: {:?}", what, all, second.plan);
             }

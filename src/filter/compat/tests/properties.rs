@@ -1,4 +1,4 @@
-//! What holds for every system on every history.
+//! Properties of every strategy on every history.
 use super::super::goaitools::{Design, Limit};
 use super::super::langchain::{ClearToolUses, Keep, Kind, Strategy as End, Trim};
 use super::super::openai_agents::TrimOutputs;
@@ -13,7 +13,7 @@ fn count(message: &crate::model::message::Message<'_>) -> u64 {
     message.text().len() as u64 + 5
 }
 
-/// Every way that there is, with numbers drawn from one.
+/// Returns every strategy, with options derived from a number.
 pub fn ways(number: u64) -> Vec<(&'static str, Way)> {
     let few = (number % 7) as usize;
     let tokens = number * 3;
@@ -92,7 +92,7 @@ pub fn ways(number: u64) -> Vec<(&'static str, Way)> {
     ]
 }
 
-/// What every way chooses.
+/// Applies every strategy.
 fn choices(history: &History<'_>, number: u64) -> Vec<(&'static str, Choice)> {
     let choose = |way: Way| {
         way.choose(history, Rules::Convo, &count, &|_, _| String::new())
@@ -102,7 +102,7 @@ fn choices(history: &History<'_>, number: u64) -> Vec<(&'static str, Choice)> {
     ways.map(|(name, way)| (name, choose(way))).collect()
 }
 
-/// A history of these letters, in which a result may come late and an answer may think.
+/// Builds a history of these letters; `late` delays a result, `thinks` adds reasoning to an answer.
 fn history_of(all: &str, late: bool, thinks: bool) -> Session {
     let mut messages = letters(all);
     if late && let Some(at) = messages.iter().position(|message| message["role"] == "tool") {
@@ -138,7 +138,7 @@ proptest! {
         let view = View::replay(&session);
         let history = History::of(&session, &view);
         for (what, choice) in choices(&history, number) {
-            // Sound is what PicoClaw says it is: it mends histories that are broken already.
+            // PicoClaw defines which histories are sound, and repairs broken ones.
             if what == "sanitise" {
                 continue;
             }
@@ -147,7 +147,7 @@ proptest! {
             for at in 0..history.len() {
                 let Some(atom) = history.atom(at) else { continue };
                 let is = stays.contains(&at);
-                // What a summary stands for, and the user's messages of openai-agents, are no pairs.
+                // A summary's messages and openai-agents' user messages are not pairs.
                 prop_assert_eq!(*atoms.entry(atom).or_insert(is), is, "{} of {}: {:?}", what, all, stays);
             }
             lines(&session, &view, &choice);
@@ -165,7 +165,7 @@ proptest! {
             let stays = kept(&history, &choice);
             let losses = choice.losses(&history);
             if ["keep last", "budget", "span", "message limit", "token limit", "window", "summarise"].contains(&what) {
-                // A run of messages of the user may be cut, but its last one and what follows stay.
+                // Consecutive user messages may be cut, but the last one and all that follows are kept.
                 let from = user.map_or(newest, |user| user.max(newest));
                 prop_assert!((from..history.len()).all(|at| stays.contains(&at)), "{} of {}: {:?}", what, all, stays);
             }
@@ -182,9 +182,8 @@ proptest! {
         let view = View::replay(&first);
         let history = History::of(&first, &view);
         for (index, (what, choice)) in choices(&history, number).into_iter().enumerate() {
-            // A third goes each time, half goes each time, and a summary is still to be made. A kind to end on
-            // gives way where an atom had to go whole, or to a system message that was set apart, but not the
-            // next time.
+            // Not idempotent: strategies that drop a share each time, or that still need a summary. Besides, `end_on`
+            // yields to a message group dropped whole or to a separate system message, but not on the next run.
             let ends = number.is_multiple_of(5) && what.starts_with("trim");
             if ["token limit", "force", "keep last", "budget"].contains(&what) || ends || !choice.summarised.is_empty() {
                 continue;

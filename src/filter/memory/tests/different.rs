@@ -1,6 +1,6 @@
-//! The recorded steps that are deliberately another, and why.
+//! Deliberate differences from the recorded steps, with reasons.
 
-/// What is to come instead of what was recorded, and why.
+/// The expected result instead of the recorded one, and the reason.
 pub const DIFFERENT: [(&str, &str); 20] = [
     ("rolling_degraded_recovery-5", "P10: the backlog keeps all"),
     ("rolling_degraded_recovery-6", "P10: the backlog keeps all"),

@@ -1,4 +1,4 @@
-//! What holds for any sequence of turns, answers and failures.
+//! Properties of any sequence of turns, summaries and failures.
 
 use super::super::{Cost, Estimate, Machine, Part};
 use crate::model::health::State;
@@ -14,7 +14,7 @@ enum Happens {
     Turn(u64),
     Answer(String),
     Failure,
-    /// Asks, and the answer comes behind so many turns.
+    /// Requests a summary, which arrives after this many turns.
     Late(String, Vec<u64>),
     Wait(i64),
     Flush(Vec<Option<String>>),
@@ -63,12 +63,12 @@ fn memory() -> impl Strategy<Value = Memory> {
         )
 }
 
-/// A memory and what is known of each of its turns.
+/// A memory and the expected state of each turn.
 struct Watched {
     machine: Machine<u64>,
     now: i64,
     next: u64,
-    /// Turns that a summary stands for, or that a policy took.
+    /// Turns that a summary replaced or a policy dropped.
     summed: BTreeSet<u64>,
     dropped: BTreeSet<u64>,
 }
@@ -230,7 +230,7 @@ proptest! {
 
 #[test]
 fn a_pass_that_shrinks_nothing_ends() {
-    // P1: a summary short enough, and one turn that is over the total by itself.
+    // P1: a short summary and one turn that alone exceeds the total.
     let memory = Memory {
         keep_last: 3,
         summary: 20,

@@ -1,4 +1,4 @@
-//! The recorded steps of PenguiFlow's memory, each begun from the state that was recorded before it.
+//! Replays the recorded steps of PenguiFlow's memory, each from the state recorded before it.
 
 use super::super::{Cost, Enforced, Estimate, Machine, Part, turn_size};
 use super::different::DIFFERENT;
@@ -22,7 +22,7 @@ fn at(seconds: f64) -> String {
     time::from_epoch(seconds).unwrap()
 }
 
-/// A document as the format has it, which measures and shows the turns.
+/// Parses a document with the format's reader, which measures and encodes the turns.
 fn state_of(state: &Value, config: &Value) -> State {
     let mut state = state.clone();
     state["config_snapshot"] = config.clone();
@@ -42,7 +42,7 @@ fn config(value: &Value) -> Result<Memory, Error> {
     penguiflow::memory(value.to_string().as_bytes())
 }
 
-/// The memory as it was recorded.
+/// Builds the recorded memory.
 fn machine(state: &Value, beside: &Value, memory: Memory) -> Turns {
     let failures = beside["retry_count"].as_u64().unwrap_or(0);
     let health = state["health"].as_str().unwrap();
@@ -83,12 +83,12 @@ fn now_of(machine: &Turns) -> Value {
     })
 }
 
-/// What a summariser's recorded call brought: the summary as it is kept.
+/// The summary or error of a recorded summarizer call.
 fn answer(call: &Value) -> Result<String, String> {
     match &call["response"] {
         Value::Null => Err(call["raises"].as_str().unwrap_or_default().to_string()),
         response => match response["summary"].as_str() {
-            // What the scenarios' summariser says is kept as it stands.
+            // The scenarios' summarizer output is stored unchanged.
             Some(text) if !reply::is_blank(text) => Ok(text.to_string()),
             _ => Err("no summary".to_string()),
         },
@@ -104,13 +104,13 @@ struct Step<'s> {
     step: &'s Value,
     memory: Memory,
     config: &'s Value,
-    /// The clock, or later where a wait is over.
+    /// The clock, advanced by finished waits.
     now: f64,
     cost: Estimate,
 }
 
 impl Step<'_> {
-    /// Asks once, if something is due, and takes the recorded answer.
+    /// Requests one summary, if due, and applies the recorded answer.
     fn ask(&self, machine: &mut Turns, nth: usize) -> Option<Result<Enforced<Value>, Error>> {
         let waited = machine
             .health()
@@ -142,13 +142,13 @@ impl Step<'_> {
             machine.memory().digests,
         );
         let made: Value = serde_json::from_slice(&made).unwrap();
-        // Oldest first, where the recorded one has lost what was oldest.
+        // Oldest first, except where the recorded one lost its oldest turns.
         if self.scenario != "rolling_degraded_recovery-6" {
             assert_eq!(made, call["request"], "{}", self.scenario);
         }
     }
 
-    /// Everything that was recorded of the state behind the step.
+    /// Compares everything recorded of the state after the step.
     fn same_state(&self, machine: &Turns) -> Result<(), String> {
         let mut expected = self.step["state"].clone();
         expected.as_object_mut().unwrap().remove("config_snapshot");
@@ -171,7 +171,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// The waits that were recorded are those until the next attempt.
+    /// Compares the recorded waits with the times until the next attempt.
     fn same_waits(&self, waits: &[f64]) -> Result<(), String> {
         let recorded: Vec<f64> = list(&self.step["sleeps"])
             .iter()
@@ -228,7 +228,7 @@ fn every_recorded_step_is_made_again() {
             let done = carry_out(&run, &mut machine, in_flight, before);
             match run.same_state(&machine).and(done) {
                 Ok(()) if !told => {
-                    // A step behind one that differs is begun from what was recorded, and may agree itself.
+                    // A step after one that differs starts from the recorded state and may match.
                     ensuing += usize::from(step["mark"] != "match");
                     agree += 1;
                 }
@@ -248,7 +248,7 @@ fn every_recorded_step_is_made_again() {
     assert_eq!(agree + differ, 94);
 }
 
-/// Carries out a step. An error is what was not recorded as one.
+/// Executes a step. Returns an error that was not recorded.
 fn carry_out(
     run: &Step<'_>,
     machine: &mut Turns,
@@ -293,7 +293,7 @@ fn carry_out(
             false => Ok(()),
         },
         "summariser_released" => {
-            // Asked for in an earlier step; of the answer only what became of it was recorded.
+            // Requested in an earlier step; only the effect of the answer was recorded.
             let Some(asked) = in_flight.then(|| machine.clone()) else {
                 return Ok(());
             };
@@ -316,7 +316,7 @@ fn carry_out(
             let calls = list(&step["summarizer_calls"]);
             let (mut nth, mut waits) = (0, Vec::new());
             let mut now = run.now;
-            // The wait that the step before had asked for is over.
+            // The wait requested by the previous step is over.
             let until = machine.health().clone();
             assert!(until.next_attempt_at.is_none() || machine.health().degraded);
             let memory = run.memory;
@@ -353,7 +353,7 @@ fn carry_out(
     }
 }
 
-/// What comes instead of what was recorded.
+/// Checks the expected difference from the recording.
 fn instead(id: &str, run: &Step<'_>, machine: &Turns) {
     let now = now_of(machine);
     let recorded = &run.step["state"];

@@ -1,4 +1,4 @@
-//! What holds of a session that remembers by itself, whatever happens to it.
+//! Properties of a session with a retention policy under any sequence of actions.
 
 use super::super::{due, plan, standing, waiting};
 use crate::filter::{Plan, Stamp};
@@ -23,11 +23,11 @@ fn counter() -> Counter {
 enum Happens {
     User(usize),
     Answer(usize),
-    /// A call and its result.
+    /// A tool call and its result.
     Tool(usize),
     Failure,
     Summary(String),
-    /// The newest event that something let go is taken back.
+    /// Undoes the newest event that dropped something.
     Restore,
 }
 
@@ -76,7 +76,7 @@ impl Grown {
         format!("m{}", self.next)
     }
 
-    /// Adds lines as `append` and `summarize` do; false when they are refused.
+    /// Appends lines as `append` and `summarize` do; false when they are refused.
     fn add(&mut self, lines: Vec<Vec<u8>>) -> bool {
         let planned = plan(&self.session, lines, "added".to_string(), counter(), |what| {
             Ok(self.stamp(what))
@@ -115,7 +115,7 @@ impl Grown {
                 if said {
                     let newest = self.session.messages().map(|(line, _)| line).last();
                     let shown: Vec<_> = self.view().items.iter().filter_map(Item::line).collect();
-                    // Where no turn is kept, what joins one that a restore brought back may stay with it.
+                    // If no turn is kept, an addition to a restored turn may be kept with it.
                     let stays = memory.strategy != Way::Truncation || memory.keep_last > 0;
                     assert!(
                         !stays || shown.last().copied() == newest,
@@ -175,7 +175,7 @@ impl Grown {
         }
     }
 
-    /// Every message that is not in view left by a summary or by an event of the memory.
+    /// Checks that a summary or an event of the policy accounts for every hidden message.
     fn check(&self) {
         let view = self.view();
         assert!(view.dangling.is_empty(), "{:?}", view.dangling);

@@ -56,13 +56,13 @@ fn a_second_course_becomes_a_branch() {
         "{text}"
     );
     assert_eq!((totals.branches, conflicts.len()), (1, 0));
-    // A clone that knows both, and one that has only its own, in any order.
+    // A clone with both and one with only its own lines, in either order.
     assert_eq!(united("", &a, &text).0, text);
     let (other, ..) = united("", &b, &text);
     assert_eq!(ids(&other), "s x b1 e branch a1 a2");
     assert_eq!(united("", &text, &other).0, text);
     assert_eq!(united("", &other, &text).0, other);
-    // The second clone continues its course, which is a branch in the first.
+    // The second clone continues what is a branch in the first.
     let longer = b.clone() + &user("b3", 3);
     assert_eq!(ids(&united("", &text, &longer).0), "s x a1 a2 branch b1 e b3");
     assert_eq!(ids(&united("", &longer, &text).0), "s x b1 e b3 branch a1 a2");
@@ -106,7 +106,7 @@ fn a_change_of_both_sides_is_a_conflict() {
         last.contains(r#""of":"x","theirs":{"role":"user","content":"theirs","id":"x"}"#),
         "{text}"
     );
-    // Again: the same conflict, once.
+    // A repeated merge reports the same conflict once.
     let (again, _, conflicts) = united("", &text, &b);
     assert_eq!((again, conflicts.len()), (text.clone(), 1));
     assert_eq!(united("", &a, &text).0, text);
@@ -229,7 +229,7 @@ fn sessions_of_a_file_are_paired_by_id() {
     let (a, b) = (sessions(&a), sessions(&b));
     let error = merge(&[], &a, &b, &Options::default());
     assert!(error.unwrap_err().hint.unwrap().contains("convo join"));
-    // One session each under two ids, as a fork is.
+    // Two forks: one session each, with different ids.
     let fork = other("fork");
     assert_eq!(ids(&united("", O, &fork).0), "s x m");
 }
@@ -256,13 +256,13 @@ fn a_log_of_appended_lines_keeps_its_own() {
     assert_eq!(session.header_text("title").as_deref(), Some("B"));
     let view = crate::model::view::View::replay(&session);
     assert!(String::from_utf8_lossy(view.items[0].body(&session)).contains("changed"));
-    // Again: nothing new in the log.
+    // A repeated merge adds nothing to the log.
     let own = text
         .split("{\"type\":\"session\",\"version\":1,\"id\":\"branch")
         .next()
         .unwrap();
     assert_eq!(merged(O, own, &b, &options).0, text);
-    // A cut of all so far would hide what was said meanwhile.
+    // A cut of everything would hide messages of the other side.
     let cut = O.to_string() + &event("truncate", "c", 3, "\"before\":null");
     let (text, totals, _) = merged("", &a, &cut, &options);
     assert_eq!((ids(&text).as_str(), totals.suspended), ("s x a1 c evt", 1));

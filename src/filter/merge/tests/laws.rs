@@ -1,4 +1,4 @@
-//! The laws, over random logs that are changed apart.
+//! Checks the laws of merging with random logs that change independently.
 
 use super::*;
 use crate::model::json;
@@ -8,7 +8,7 @@ use proptest::test_runner::RngSeed;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// What happens to a log.
+/// An action on a log.
 #[derive(Clone, Debug)]
 enum Act {
     Say(u8),
@@ -44,7 +44,7 @@ fn acts(most: usize) -> impl Strategy<Value = Vec<Act>> {
     proptest::collection::vec(act(), 0..most)
 }
 
-/// Carries out the acts of one side; `side` makes its ids its own.
+/// Applies the actions of one side; `side` makes its ids unique.
 fn played(lines: &mut Vec<String>, acts: &[Act], side: &str, deletes: bool) {
     for (nth, act) in acts.iter().enumerate() {
         let minute = lines.len() % 60;
@@ -56,7 +56,7 @@ fn played(lines: &mut Vec<String>, acts: &[Act], side: &str, deletes: bool) {
         let event = |name: &str, more: &str| {
             format!(r#"{{"type":"{name}","id":"e{side}{nth}","at":"2026-11-01T10:{minute:02}:00Z",{more}}}"#)
         };
-        // No command parts a call from its results.
+        // No command separates a call from its results.
         let is_alone = |line: &str| !line.contains("tool_call");
         let messages: Vec<usize> = (1..lines.len())
             .filter(|at| lines[*at].starts_with("{\"role") && is_alone(&lines[*at]))
@@ -93,7 +93,7 @@ fn played(lines: &mut Vec<String>, acts: &[Act], side: &str, deletes: bool) {
                 let at = 1 + usize::from(*choice) % lines.len();
                 let is_result = lines.get(at).is_some_and(|line| line.contains("tool_call_id"));
                 let at = at + usize::from(is_result);
-                // At the time of the line before it.
+                // At the same time as the line before.
                 let now = format!("T10:{minute:02}");
                 let before = lines[..at]
                     .iter()
@@ -123,7 +123,7 @@ fn played(lines: &mut Vec<String>, acts: &[Act], side: &str, deletes: bool) {
     }
 }
 
-/// The log before, and two that come from it.
+/// The base log, and two logs derived from it.
 fn logs(o: &[Act], a: &[Act], b: &[Act], deletes: bool) -> [String; 3] {
     let header = r#"{"type":"session","version":1,"id":"s","created_at":"2026-11-01T10:00:00Z"}"#;
     let mut base = vec![header.to_string()];
@@ -139,7 +139,7 @@ fn logs(o: &[Act], a: &[Act], b: &[Act], deletes: bool) -> [String; 3] {
     })
 }
 
-/// The records of a text: versions that lost a conflict too, and nothing that a merge made.
+/// The records of a text, including versions that lost a conflict, but without generated ones.
 fn records(text: &str) -> BTreeSet<Vec<u8>> {
     let of = |line: &str| {
         let raw = line.as_bytes();
@@ -162,7 +162,7 @@ fn united(base: &str, a: &str, b: &str) -> String {
     merged(base, a, b, &Options::default()).0
 }
 
-/// Findings of a text's sessions, as branches are sent: with the messages before them.
+/// The check findings of a text's sessions; branches include the messages before them.
 fn findings(text: &str) -> BTreeSet<String> {
     use crate::check::{Options, structure};
     let sessions = sessions(text);
@@ -186,7 +186,7 @@ fn coincide(o: &str, a: &str, b: &str) -> bool {
     bare.any(|line| added(a, line) && added(b, line))
 }
 
-/// How many random pairs are merged: a number in the environment for more.
+/// The number of random pairs; an environment variable increases it.
 fn pairs() -> u32 {
     let asked = std::env::var("CONVO_MERGE_PAIRS").ok();
     asked.and_then(|count| count.parse().ok()).unwrap_or(192)
@@ -207,7 +207,7 @@ proptest! {
             prop_assert_eq!(records(&ab), records(&ba));
             prop_assert_eq!(&united(base, &a, &ab), &ab, "again");
             prop_assert_eq!(&united(base, &ab, &ab), &ab);
-            // All that is said on either side, but for a version that only the other side changed.
+            // All records of either side, except a version that only the other side changed.
             let old = records(&o);
             for (side, other) in [(&a, &b), (&b, &a)] {
                 for record in records(side) {

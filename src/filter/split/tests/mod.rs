@@ -1,4 +1,4 @@
-//! What a split promises, on small sessions; `properties.rs` has random ones.
+//! Tests splits of small sessions; `properties.rs` has random ones.
 
 mod properties;
 
@@ -15,8 +15,8 @@ fn session(lines: &[&str]) -> Session {
     session
 }
 
-/// A conversation: a letter a message, `s`ystem, `u`ser, `a`ssistant, `c`all, `t`ool, `e`vent message; a digit is the
-/// hour of the messages behind it.
+/// Builds a session with one message per letter: `s`ystem, `u`ser, `a`ssistant, `c`all, `t`ool, `e`vent message; a
+/// digit sets the hour of the following messages.
 fn talk(letters: &str) -> Session {
     let mut lines = vec![HEADER.to_string()];
     let mut time = String::new();
@@ -47,7 +47,7 @@ fn plan<'s>(session: &'s Session, ways: &Ways) -> Split<'s> {
     Split::plan(session, ways, Carry::System, None).unwrap()
 }
 
-/// The letters of the pieces, copies in brackets.
+/// The letters of the parts, with copies in brackets.
 fn cut(letters: &str, ways: &Ways, carry: Carry) -> String {
     let session = talk(letters);
     let split = Split::plan(&session, ways, carry, None).unwrap();
@@ -91,7 +91,7 @@ fn exchanges_stay_whole() {
     assert_eq!(cut("suauctaua", &messages(9), Carry::None), "suauctaua");
     assert_eq!(cut("sua", &messages(1), Carry::None), "sua");
     assert_eq!(cut("", &messages(1), Carry::None), "");
-    // A result that comes after the next question keeps both together.
+    // A result after the next question keeps both exchanges together.
     assert_eq!(cut("ucutuaua", &messages(2), Carry::None), "ucut ua ua");
     let turns = Ways {
         every_turns: Some(2),
@@ -159,14 +159,14 @@ fn time_ends_a_piece() {
         gap: Some(Duration::from_secs(3600 * hours)),
         ..Ways::default()
     };
-    // The answer comes late, and the question after it soon; then a pause.
+    // The answer comes late, the next question soon after; then a pause.
     assert_eq!(
         cut("1ua2u5aua1ua", &gap(8), Carry::None),
         "uauaua ua".replace("ua ua", "uaua")
     );
     assert_eq!(cut("0ua3ua3ua5ua", &gap(8), Carry::None), "ua uaua ua");
     assert_eq!(cut("0ua3ua3ua5ua", &gap(9), Carry::None), "ua uauaua");
-    // Nothing is known of what carries no time, and time that runs backwards is no pause.
+    // Messages without a time are ignored, and backward steps in time are not pauses.
     assert_eq!(cut("uaua", &gap(0), Carry::None), "uaua");
     assert_eq!(cut("5ua0ua", &gap(1), Carry::None), "uaua");
     let untimed = talk("uaua");
@@ -263,7 +263,7 @@ fn what_moved_the_view_is_in_the_piece_that_it_moved() {
             (0..piece.len()).filter_map(|index| Some(piece.record(index).event()?.name().into_owned()));
         events.collect::<Vec<_>>().join(" ")
     };
-    // Nothing begins an exchange in the first one any more: its summary goes with what follows.
+    // Nothing in the first exchange begins an exchange any more: its summary belongs to the next one.
     assert_eq!(split.parts.len(), 2);
     assert_eq!(names(0), "session summary compact link");
     assert_eq!(names(1), "session compact");

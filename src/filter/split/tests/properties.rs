@@ -1,4 +1,4 @@
-//! Random sessions, split in random ways.
+//! Properties of random splits of random sessions.
 
 use super::super::*;
 use crate::filter::join::join;
@@ -11,7 +11,7 @@ use crate::model::view::Item;
 use crate::tokens::{Tokenizer, usage};
 use proptest::prelude::*;
 
-/// The session with times in some of its messages.
+/// Adds times to some messages of a session.
 fn timed(session: &Session, minutes: &[Option<u16>]) -> Session {
     let mut timed = Session::default();
     for index in 0..session.len() {
@@ -56,7 +56,7 @@ fn is_copy(body: &[u8]) -> bool {
     json::member(body, "metadata").is_some_and(|raw| json::member(raw, "copied_from").is_some())
 }
 
-/// The bodies of a log's messages and unreadable lines, without copies.
+/// The bodies of a log's messages and damaged lines, without copies.
 fn said(session: &Session) -> Vec<Vec<u8>> {
     let kept = |index: &usize| matches!(session.class(*index), Class::Message(_) | Class::Unreadable);
     let bodies = (0..session.len())
@@ -94,21 +94,21 @@ proptest! {
         };
         let pieces: Vec<Session> = (0..split.parts.len()).map(|nth| split.piece(nth).unwrap().session).collect();
 
-        // Every line once and in order, and together what was shown.
+        // Every line occurs once and in order, and the views together equal the original.
         let lines: Vec<_> = pieces.iter().flat_map(said).collect();
         let put_in = |body: &&Vec<u8>| !String::from_utf8_lossy(body).contains("put in");
         prop_assert!(lines.iter().filter(put_in).eq(said(&session).iter().filter(put_in)));
         let shown: Vec<_> = pieces.iter().flat_map(sent).filter(|body| !is_copy(body.as_bytes())).collect();
         prop_assert_eq!(shown, sent(&session));
 
-        // And back; ids that repeat become others there.
+        // Joining restores the session; repeated ids are replaced.
         if !repeated {
             let links: Vec<Links> = pieces.iter().map(Links::of).collect();
             let order = chain::order(&links, None).unwrap();
             prop_assert!(order.faults.is_empty(), "{:?}", order.faults);
             let joined = join(&pieces, &order, None).unwrap();
             prop_assert_eq!((joined.kept, joined.renamed), (0, 0));
-            // An event that names a message which has no id gives it one there.
+            // An event that names a message without an id gives the message one.
             let bare = |line: &String| match json::with_members(line.as_bytes(), &[("id", None)]) {
                 Ok(bare) => String::from_utf8(bare).unwrap(),
                 Err(_) => line.clone(),
@@ -117,7 +117,7 @@ proptest! {
             prop_assert_eq!(bares(sent(&joined.session)), bares(sent(&session)));
         }
 
-        // No piece has half of an atom.
+        // No part splits a message group.
         let cuts = Cuts::of(&session, &view);
         let mut places = std::collections::HashMap::new();
         for (nth, part) in split.parts.iter().enumerate() {
@@ -140,7 +140,7 @@ proptest! {
             let copies = own.items.iter().take_while(|item| is_copy(item.body(piece))).count();
             prop_assert!(nth > 0 || copies == 0);
             prop_assert!(own.items[copies..].iter().all(|item| !matches!(item, Item::Line(_)) || !is_copy(item.body(piece))));
-            // As a stream it is the same.
+            // The same holds as a stream.
             prop_assert_eq!(sent(&reread(&settled(piece))), sent(piece));
             prop_assert_eq!(split.piece(nth).unwrap().session.text(), piece.text());
         }

@@ -1,4 +1,5 @@
-//! The block of commands: the newest test says how things stand, and what only looked at something can be asked again.
+//! The command block of a handoff: the newest test shows the current state; commands that only inspect can be run
+//! again.
 
 use super::cut::first;
 use super::lines::{Count, MORE, fitting, quoted, unseen};
@@ -6,15 +7,15 @@ use super::read::TOOLS;
 use super::{Command, Facts};
 use std::cell::OnceCell;
 
-/// Most characters of a command, where not all fit in full.
+/// Maximum characters of a command, tried in this order when not all fit.
 const WIDTHS: [usize; 4] = [200, 120, 80, 64];
 
-/// What a command is for.
+/// The purpose of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// It looks at something.
+    /// Inspects something.
     Looking,
-    /// It tests or builds.
+    /// Tests or builds.
     Testing,
     /// Anything else.
     Other,
@@ -40,7 +41,7 @@ const TESTING: [&str; 22] = [
 ];
 
 impl Purpose {
-    /// Of a command.
+    /// Classifies a command.
     pub fn of(command: &str) -> Purpose {
         let mut words = words(without_place(command));
         let first = words.next().unwrap_or_default();
@@ -62,7 +63,7 @@ fn words(command: &str) -> impl Iterator<Item = &str> {
     command.split_whitespace()
 }
 
-/// The command behind `cd DIR &&`.
+/// The command after `cd DIR &&`.
 fn without_place(command: &str) -> &str {
     let rest = command.trim_start().strip_prefix("cd ");
     match rest.and_then(|rest| rest.split_once("&&")) {
@@ -71,19 +72,19 @@ fn without_place(command: &str) -> &str {
     }
 }
 
-/// The commands as they are shown.
+/// The commands in output form.
 pub struct Commands<'f> {
     all: Vec<(&'f str, &'f Command<'f>, Purpose)>,
-    /// The newest that tests.
+    /// The newest test.
     newest_test: Option<usize>,
     tools: String,
     unnamed: u64,
-    /// Lines and costs in each width, once they are needed.
+    /// Lines and costs for each width, computed on demand.
     shown: [OnceCell<(Vec<String>, Vec<u64>)>; WIDTHS.len()],
 }
 
 impl<'f> Commands<'f> {
-    /// Of a session.
+    /// Prepares the commands of a session.
     pub fn of(facts: &'f Facts<'_>) -> Commands<'f> {
         let all = facts.commands.in_order();
         let all: Vec<_> = all
@@ -130,7 +131,7 @@ impl<'f> Commands<'f> {
         quoted("$ ", &shown)
     }
 
-    /// The lines in one of the widths, and their costs.
+    /// The lines for a width, and their costs.
     fn shown(&self, width: usize, count: Count<'_>) -> &(Vec<String>, Vec<u64>) {
         self.shown[width].get_or_init(|| {
             let lines: Vec<String> = (0..self.all.len())
@@ -141,13 +142,13 @@ impl<'f> Commands<'f> {
         })
     }
 
-    /// Tokens of all of them.
+    /// Tokens of all commands.
     pub fn need(&self, count: Count<'_>) -> u64 {
         let more = if self.unnamed > 0 { MORE } else { 0 };
         self.shown(0, count).1.iter().sum::<u64>() + count(&self.tools) + more
     }
 
-    /// All of them in the greatest width that there is room for; else as many of the best as fit.
+    /// All commands in the greatest width that fits; else as many of the most important as fit.
     pub fn lines(&self, room: u64, count: Count<'_>) -> Vec<String> {
         let tools = count(&self.tools);
         let (room, tools) = match room.checked_sub(tools) {
@@ -176,7 +177,7 @@ impl<'f> Commands<'f> {
         lines
     }
 
-    /// The newest test; what failed; other commands; what only looked. The newest first in each.
+    /// Order of importance: the newest test, failures, other commands, inspections; the newest first in each.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.all.len()).rev().collect();
         order.sort_by_key(|nth| {

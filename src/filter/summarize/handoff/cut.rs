@@ -1,17 +1,17 @@
-//! A text within so many tokens: its beginning and its end.
+//! Shortens a text to its beginning and end within a token limit.
 
 use std::borrow::Cow;
 
-/// Stands where something is left out.
+/// Replaces omitted text.
 pub const GAP: &str = " [...] ";
 
-/// Two thirds of the tokens from the beginning, one from the end.
+/// Shortens a text: two thirds of the tokens from the beginning, one third from the end.
 pub fn cut<'t>(text: &'t str, most: u64, count: &dyn Fn(&str) -> u64) -> Cow<'t, str> {
-    // No text has more tokens than bytes.
+    // A text has at most one token per byte.
     if text.len() as u64 <= most {
         return Cow::Borrowed(text);
     }
-    // What is far too long is not counted: four bytes a token is near enough to begin with.
+    // Do not count very long texts: four bytes per token is a sufficient first estimate.
     let tokens = match text.len() as u64 > most.saturating_mul(64) {
         true => text.len() as u64 / 4,
         false => count(text),
@@ -32,7 +32,7 @@ pub fn cut<'t>(text: &'t str, most: u64, count: &dyn Fn(&str) -> u64) -> Cow<'t,
     }
 }
 
-/// The first characters, and a mark where there are more.
+/// The first characters, and an ellipsis if there are more.
 pub fn first(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         None => Cow::Borrowed(text),
@@ -40,7 +40,7 @@ pub fn first(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
-/// The last place at or before this one where a character begins.
+/// The last character boundary at or before a position.
 fn boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len()))
         .rev()

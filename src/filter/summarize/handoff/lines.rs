@@ -1,22 +1,22 @@
-//! Lines of blocks: quoted, as many as fit, and how many do not.
+//! Selects and formats the lines of blocks: quoted, as many as fit, and the number omitted.
 
 pub use super::super::entry::Count;
 use super::super::entry::push_quoted;
 
-/// Tokens of an item beside its text: what begins its line, and the end of it.
+/// Token overhead of an item: its line prefix and line end.
 pub const AROUND: u64 = 3;
 
-/// Tokens of a line that tells how many more there are.
+/// Tokens of the line with the number of omitted items.
 pub const MORE: u64 = 8;
 
-/// A text behind what marks its block, its further lines indented.
+/// Formats a text with the prefix of its block; further lines are indented.
 pub fn quoted(before: &str, text: &str) -> String {
     let mut out = String::new();
     push_quoted(&mut out, before, text);
     out
 }
 
-/// The lines that fit, taken in this order and shown in their own, and how many do not.
+/// Selects lines by priority within `room`; returns them in their own order, and the number omitted.
 pub fn fitting(
     lines: &[String],
     costs: &[u64],
@@ -41,7 +41,7 @@ pub fn fitting(
     (taken, missing)
 }
 
-/// Tells how many are not named.
+/// The line with the number of omitted items, if any.
 pub fn unseen(more: u64, what: &str) -> Option<String> {
     let what = if more == 1 {
         what.trim_end_matches('s')

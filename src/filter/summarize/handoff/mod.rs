@@ -1,5 +1,5 @@
-//! What somebody needs who takes over a session with tools: requests, plan, files, commands with their outcome, errors, notes and
-//! the last reply. All of it is quoted; which words are left out, marks tell.
+//! The handoff of a session with tools: requests, plan, files, commands with their outcome, errors, notes and the
+//! last reply. Everything is quoted; ellipses mark omitted words.
 //!
 //! ```text
 //! requests:
@@ -12,8 +12,8 @@
 //! $ cargo test -q x3 => 101: error[E0308]: mismatched types
 //! ```
 //!
-//! Every line of an item begins with a mark of its block or with two spaces, so that no text can pass for a heading or a standing
-//! instruction, here or in the next summary, which reads these lines again.
+//! Every line of an item begins with a prefix of its block or with two spaces, so that no text can imitate a heading
+//! or a standing instruction, here or in the next summary, which parses these lines.
 
 mod command;
 mod cut;
@@ -33,43 +33,43 @@ use std::collections::HashMap;
 /// The facts of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts<'a> {
-    /// What the user asked for, oldest first.
+    /// User requests, oldest first.
     pub requests: Vec<Cow<'a, str>>,
     /// The newest plan.
     pub plan: Vec<Step>,
-    /// Files that were written or read, by path.
+    /// Written or read files, by path.
     pub files: Recent<File>,
     /// Commands, by text.
     pub commands: Recent<Command<'a>>,
-    /// Other tools, and how often each was called.
+    /// Other tools, with the number of calls.
     pub tools: Recent<u64>,
-    /// What failed, oldest first.
+    /// Failures, oldest first.
     pub errors: Vec<String>,
-    /// What the model said beside its last reply, oldest first.
+    /// Assistant texts before the last reply, oldest first.
     pub notes: Vec<Note<'a>>,
     /// The newest reply.
     pub reply: Option<Cow<'a, str>>,
-    /// What an earlier summary quotes of a conversation.
+    /// Conversation entries that an earlier summary quotes.
     pub(super) earlier: Vec<Entry<'static>>,
-    /// Requests, files and commands that earlier summaries counted and did not name.
+    /// Requests, files and commands that earlier summaries counted but did not list.
     pub(super) unnamed: [u64; 3],
 }
 
 /// A step of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// `x` done, `>` in progress, `-` cancelled, else a blank.
+    /// `x` done, `>` in progress, `-` canceled, else a blank.
     pub state: char,
-    /// What is to be done.
+    /// Description.
     pub text: String,
 }
 
-/// What became of a file.
+/// The changes of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct File {
-    /// `A` written, `M` edited, `D` deleted; none: read.
+    /// `A` added, `M` modified, `D` deleted; none: only read.
     pub change: Option<char>,
-    /// How many times it changed.
+    /// Number of changes.
     pub changes: u64,
     /// Whether the last change failed.
     pub failed: bool,
@@ -78,24 +78,24 @@ pub struct File {
 /// A command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command<'a> {
-    /// How often it ran.
+    /// Number of runs.
     pub runs: u64,
-    /// Code and error line of the last run, where that failed.
+    /// Exit status and error line of the last run, if it failed.
     pub failure: Option<String>,
-    /// The last line of what the last run printed.
+    /// The last output line of the last run.
     pub last_line: Cow<'a, str>,
 }
 
-/// A sentence of the model.
+/// A sentence of the assistant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note<'a> {
     /// The sentence.
     pub text: Cow<'a, str>,
-    /// Whether it is among the first of a message before a request.
+    /// Whether it is among the first of a message directly before a request.
     pub concludes: bool,
 }
 
-/// Things by name, in the order in which they were last seen.
+/// Values by name, ordered by last occurrence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recent<T> {
     places: HashMap<String, usize>,
@@ -114,7 +114,7 @@ impl<T> Default for Recent<T> {
 }
 
 impl<T: Default> Recent<T> {
-    /// The thing of this name, seen now.
+    /// Returns the value of this name and marks it as the newest.
     pub fn seen(&mut self, name: &str) -> &mut T {
         self.seen += 1;
         let place = match self.places.get(name) {
@@ -130,7 +130,7 @@ impl<T: Default> Recent<T> {
         &mut thing.2
     }
 
-    /// All of them, the one that was seen last at the end.
+    /// All values, the newest last.
     pub fn in_order(&self) -> Vec<(&str, &T)> {
         let mut all: Vec<_> = self.things.iter().collect();
         all.sort_by_key(|(_, seen, _)| *seen);
@@ -146,18 +146,18 @@ impl<T: Default> Recent<T> {
 }
 
 impl<'a> Facts<'a> {
-    /// Whether there is something to hand over: a file, a command or a plan.
+    /// Whether there is a file, a command or a plan to hand over.
     pub fn hands_over(&self) -> bool {
         !(self.files.is_empty() && self.commands.is_empty() && self.plan.is_empty())
     }
 
-    /// Takes in the lines of a summary that another program wrote.
+    /// Adds the lines of another program's summary.
     pub fn recall(&mut self, text: &str) {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         self.earlier.extend(lines.map(|line| entry(line, None)));
     }
 
-    /// Bytes of all that could be quoted, and of the lines around it.
+    /// Total bytes of everything that could be quoted, including the line prefixes.
     pub fn bytes(&self) -> u64 {
         let texts = self.requests.iter().map(|text| text.len());
         let steps = self.plan.iter().map(|step| step.text.len());
@@ -187,7 +187,7 @@ impl<'a> Facts<'a> {
         all.map(|length| length as u64 + 4).sum()
     }
 
-    /// These facts, and newer ones.
+    /// Combines these facts with newer ones.
     pub fn and(mut self, newer: Facts<'a>) -> Facts<'a> {
         self.requests.extend(newer.requests);
         if !newer.plan.is_empty() {
@@ -197,7 +197,7 @@ impl<'a> Facts<'a> {
             let known = self.files.seen(path);
             known.changes += file.changes;
             if file.change.is_some() {
-                // What was made here is new, whatever became of it since.
+                // A file that was added in this session counts as added, even after modifications.
                 let made = known.change == Some('A') && file.change == Some('M');
                 known.change = if made { Some('A') } else { file.change };
                 known.failed = file.failed;

@@ -1,10 +1,10 @@
-//! The lines of an earlier handoff, taken apart again.
+//! Parses the lines of an earlier handoff.
 
 use super::super::entry::entry;
 use super::{Command, Facts, Note, Step};
 use std::borrow::Cow;
 
-/// A line that begins a block.
+/// The heading of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heading {
     Earlier,
@@ -18,7 +18,7 @@ pub enum Heading {
 }
 
 impl Heading {
-    /// All of them, in their order.
+    /// All headings, in output order.
     pub const ALL: [Heading; 8] = [
         Heading::Earlier,
         Heading::Requests,
@@ -30,7 +30,7 @@ impl Heading {
         Heading::Reply,
     ];
 
-    /// The line.
+    /// The heading as a line.
     pub const fn line(self) -> &'static str {
         match self {
             Heading::Earlier => "earlier:",
@@ -44,16 +44,16 @@ impl Heading {
         }
     }
 
-    /// The block that a line begins.
+    /// Parses a heading.
     pub fn of(line: &str) -> Option<Heading> {
         Heading::ALL.into_iter().find(|heading| heading.line() == line)
     }
 }
 
-/// Begins the line of the tools that are neither about files nor commands.
+/// The prefix of the line of tools that handle neither files nor commands.
 pub const TOOLS: &str = "other tools: ";
 
-/// Takes in one item of a block. What is no item of it is left out: it was written by nobody here.
+/// Parses an item of a block. Other lines are ignored, because no handoff contains them.
 pub fn item(facts: &mut Facts<'_>, heading: Heading, line: &str) {
     if let Some(more) = line.strip_prefix('[').and_then(|rest| rest.split(' ').next())
         && let Ok(more) = more.parse::<u64>()
@@ -134,7 +134,7 @@ fn ran(facts: &mut Facts<'_>, line: &str) {
     };
 }
 
-/// `NAME x3`: what, and how often.
+/// Parses `NAME x3` into name and count.
 fn times(text: &str) -> (&str, u64) {
     match text.rsplit_once(" x").map(|(name, times)| (name, times.parse())) {
         Some((name, Ok(times))) => (name, times),

@@ -1,4 +1,4 @@
-//! What the user asked for: the first request, the newest ones, and what questions ask for.
+//! The request block of a handoff: the first request, the newest ones, and those that match questions.
 
 use super::super::choose::{Candidate, Choosing, Fading};
 use super::super::prior::Prior;
@@ -12,30 +12,30 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Fewest tokens of a request that are worth quoting.
+/// Minimum tokens of a quoted request.
 const LEAST: u64 = 24;
 
-/// Most tokens of a request of which no sentence is quoted alone.
+/// Maximum tokens of a request that is quoted as a whole rather than by sentence.
 const WHOLE: u64 = 3 * LEAST;
 
 /// The requests of a session.
 pub struct Requests<'f> {
     facts: &'f Facts<'f>,
-    /// Tokens of each.
+    /// Tokens of each request.
     costs: Vec<u64>,
     asked: Option<Asked<'f>>,
 }
 
-/// What questions choose from.
+/// The candidates for matching questions.
 struct Asked<'f> {
     questions: &'f [String],
-    /// Sentences, and short requests whole, each with the number of its request.
+    /// Sentences, and short requests as a whole, each with the number of its request.
     units: Vec<(usize, Range<usize>)>,
     among: RefCell<Choosing<'f>>,
 }
 
 impl<'f> Requests<'f> {
-    /// Of these facts.
+    /// Prepares the requests of a session.
     pub fn of(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'_>) -> Requests<'f> {
         let bytes = facts.requests.iter().map(|text| text.len()).sum();
         let costs = over_cores(facts.requests.len(), bytes, |nth| {
@@ -45,14 +45,14 @@ impl<'f> Requests<'f> {
         Requests { facts, costs, asked }
     }
 
-    /// Tokens of all of them.
+    /// Tokens of all requests.
     pub fn need(&self) -> u64 {
         let more = if self.facts.unnamed[0] > 0 { MORE } else { 0 };
         self.costs.iter().sum::<u64>() + more
     }
 
-    /// They within so many tokens: the first, with at most a third of them, what questions ask for, with half of what is left, and the
-    /// newest, each cut to the same length.
+    /// The requests within `room` tokens: the first with at most a third, matches of the questions with half of the
+    /// rest, and the newest, each shortened to the same length.
     pub fn lines(&self, room: u64, count: Count<'_>) -> Vec<String> {
         let costs = &self.costs;
         let Some(first_cost) = costs.first() else {
@@ -96,7 +96,8 @@ impl<'f> Requests<'f> {
     }
 }
 
-/// As many of the newest as can say something in so many tokens: the most that each gets, and the first of them. Some are paid for.
+/// Fits as many of the newest requests as possible into `room`; returns the maximum tokens of each and the index of
+/// the first. Requests for which `is_paid` holds cost nothing.
 fn newest_of(costs: &[u64], is_paid: impl Fn(usize) -> bool, room: u64) -> (u64, usize) {
     let cost = |nth: usize| if is_paid(nth) { 0 } else { costs[nth] };
     let mut left = room;
@@ -141,7 +142,8 @@ impl<'f> Asked<'f> {
         }
     }
 
-    /// What they choose of each request within half of so many tokens, and the tokens that are left.
+    /// Selects excerpts that match the questions, within half of `room`; returns them by request, and the remaining
+    /// tokens.
     fn excerpts(&self, requests: &[Cow<'_, str>], room: u64) -> (BTreeMap<usize, String>, u64) {
         let mut among = self.among.borrow_mut();
         let choice = among.begin(self.questions, room, Fading::Slow);

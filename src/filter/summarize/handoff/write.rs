@@ -1,4 +1,4 @@
-//! The blocks of a handoff, each with its share of the room.
+//! Writes the blocks of a handoff, each within its share of the budget.
 
 use super::super::choose::{Candidate, Choosing, Fading};
 use super::super::entry::Entry;
@@ -14,40 +14,40 @@ use crate::model::message::Role;
 use crate::model::threads::over_cores;
 use std::cell::RefCell;
 
-/// Fewest tokens of a reply that are worth quoting.
+/// Minimum tokens of a quoted reply.
 const LEAST: u64 = 12;
 
-/// Errors that are named, the newest.
+/// Maximum number of errors; the newest are listed.
 const ERRORS: usize = 3;
 
-/// Most characters of a step of a plan.
+/// Maximum characters of a plan step.
 const STEP: usize = 160;
 
-/// A block, before it is known how much of it there is room for.
+/// A block before its budget is known.
 struct Block<'f> {
     heading: Heading,
-    /// Its part of the room, where not all fits.
+    /// Its weight when not everything fits.
     share: u64,
-    /// Tokens of all of it.
+    /// Tokens of the complete block.
     need: u64,
     lines: Box<dyn Fn(u64) -> Vec<String> + 'f>,
 }
 
-/// The blocks of a session that have something to say.
+/// The non-empty blocks of a session.
 pub struct Blocks<'f> {
     blocks: Vec<Block<'f>>,
     count: Count<'f>,
 }
 
 impl<'f> Blocks<'f> {
-    /// Of these facts.
+    /// Prepares the blocks of these facts.
     pub fn of(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -> Blocks<'f> {
         let mut blocks = blocks(facts, questions, count);
         blocks.retain(|block| block.need > 0);
         Blocks { blocks, count }
     }
 
-    /// They within so many tokens.
+    /// Writes the blocks within `room` tokens.
     pub fn write(&self, room: u64) -> String {
         let mut out = String::new();
         for (block, part) in self.blocks.iter().zip(parts(&self.blocks, room)) {
@@ -64,8 +64,7 @@ impl<'f> Blocks<'f> {
     }
 }
 
-/// What each block gets: a block that needs no more than its part of what is left gets what it needs, and the others share
-/// the rest.
+/// Distributes the budget: a block that needs at most its share gets what it needs; the others divide the rest.
 fn parts(blocks: &[Block<'_>], room: u64) -> Vec<u64> {
     let mut parts: Vec<Option<u64>> = vec![None; blocks.len()];
     let mut left = room;
@@ -203,7 +202,7 @@ fn blocks<'f>(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -
     ]
 }
 
-/// The units that say most for their tokens, in their order.
+/// Selects the units with the most information per token, in order.
 fn chosen(
     among: &RefCell<Choosing<'_>>,
     questions: &[String],
@@ -214,7 +213,7 @@ fn chosen(
     chosen.into_iter()
 }
 
-/// Written before read, newest first.
+/// Written files before read ones, newest first.
 fn files(facts: &Facts<'_>) -> Vec<String> {
     let all = facts.files.in_order();
     let (written, read): (Vec<_>, Vec<_>) =
@@ -233,7 +232,7 @@ fn files(facts: &Facts<'_>) -> Vec<String> {
     written.iter().chain(&read).map(line).collect()
 }
 
-/// The newest errors that differ, oldest first.
+/// The newest distinct errors, oldest first.
 fn newest_errors(errors: &[String]) -> impl Iterator<Item = &String> {
     let mut found: Vec<&String> = Vec::new();
     for error in errors.iter().rev() {
@@ -249,7 +248,7 @@ fn newest_errors(errors: &[String]) -> impl Iterator<Item = &String> {
     found.into_iter().rev()
 }
 
-/// Words of a sentence that tells how something came out.
+/// Words of a sentence that reports an outcome.
 const TELLING: [&str; 16] = [
     "because",
     "cause",
@@ -269,7 +268,7 @@ const TELLING: [&str; 16] = [
     "must",
 ];
 
-/// How a sentence begins that only announces something.
+/// Beginnings of sentences that only announce something.
 const ANNOUNCING: [&str; 7] = ["let me", "i'll", "let's", "now", "great", "perfect", "excellent"];
 
 fn notes<'f>(facts: &'f Facts<'_>, count: Count<'_>) -> Vec<Candidate<'f>> {

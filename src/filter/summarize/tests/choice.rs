@@ -1,10 +1,10 @@
-//! The choice beside the rule as it is written, and its weights beside floating point.
+//! Compares the selection with a naive implementation, and its weights with floating point.
 
 use super::*;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The rule word for word: every gain anew in every round.
+/// The naive algorithm: recomputes every gain in every round.
 fn naive(units: &[Candidate<'_>], budget: u64) -> Vec<usize> {
     let own: Vec<BTreeSet<String>> = units
         .iter()

@@ -1,4 +1,4 @@
-//! What relative dates mean on a Tuesday at the end of a leap February, and where they are none.
+//! Tests relative dates on a Tuesday at the end of February in a leap year, and texts that are not dates.
 
 use super::super::dates;
 use super::*;

@@ -1,4 +1,4 @@
-//! The vectors of the profile, where they are at hand.
+//! Runs the test vectors of the profile, if present.
 
 use super::super::{dates, prior};
 use super::*;
@@ -186,7 +186,7 @@ fn rules_in_natural_wording_are_found_and_overruled() {
             found.contains(old) || !found.contains(new)
         })
         .collect();
-    // Rules that have nothing to do with each other leave each other alone.
+    // Unrelated rules must not replace each other.
     let mut confused = Vec::new();
     for one in &rules {
         for other in rules.iter().filter(|other| other[1] != one[1]) {

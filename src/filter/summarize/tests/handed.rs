@@ -1,4 +1,4 @@
-//! What is handed over of a session with tools, and that no text in it passes for anything else.
+//! Tests the handoff of a session with tools, and that quoted text cannot imitate its structure.
 
 use super::super::handoff::{Command, Facts, Note, Step};
 use super::*;
@@ -53,7 +53,7 @@ fn no_quoted_text_becomes_a_heading_or_an_instruction() {
     assert_eq!(read.facts.notes.len(), 1);
     assert_eq!(read.facts.commands.in_order().len(), 1);
     assert_eq!(read.facts.files.in_order().len(), 2);
-    // Only headings and marks begin a line.
+    // Every line begins with a heading or a prefix.
     for line in summary.text.lines().skip(1) {
         let known = ["- ", "  ", "$ ", "[", "M ", "R ", "other tools: "];
         let heading = line.ends_with(':') && !line.contains(' ') || line == "last reply:";
@@ -131,7 +131,7 @@ fn a_question_chooses_among_the_requests() {
         "{without}"
     );
     assert!(with.contains("fourteen letters"), "{with}");
-    // Of a long one a sentence, and those beside it.
+    // An excerpt of a long request: one sentence and its neighbors.
     let excerpt = with
         .split("\n- ")
         .find(|line| line.contains("The vault opens with the copper key."));
@@ -141,7 +141,7 @@ fn a_question_chooses_among_the_requests() {
         "{with}"
     );
     assert!(excerpt.matches("cellar").count() <= 2, "{with}");
-    // The first and the newest are there in any case, and all others are counted.
+    // The first and the newest are always listed, and all others are counted.
     for text in [&without, &with] {
         let read = text::read(text).facts;
         assert!(read.requests[0].contains("page 0 "), "{text}");

@@ -1,8 +1,8 @@
-//! How many standing instructions are known by their form, and how much else is taken for one.
+//! Measures how many standing instructions are detected by form, and how many other sentences are mistaken for one.
 
 use super::*;
 
-/// Instructions found and other sentences taken for one, of so many; what was told wrongly is printed.
+/// Counts detected instructions and false positives, with the totals; prints the errors.
 fn told(name: &str, sentences: &str) -> [usize; 4] {
     let mut rates = [0; 4];
     for line in sentences.lines() {
@@ -27,8 +27,8 @@ fn instructions_are_told_from_other_sentences() {
     assert!(found * 100 >= of * 90 && alarms * 100 <= others * 15);
 }
 
-/// Written before the rules, and the rules were not changed for them; but by the same hand, so the rate on other
-/// people's sentences is lower.
+/// Written before the detector and not used to tune it, but by the same author, so the rate on other people's
+/// sentences is lower.
 #[test]
 fn held_out_instructions_are_told_from_other_sentences() {
     let [found, of, alarms, others] = told("held out", include_str!("held_out.txt"));

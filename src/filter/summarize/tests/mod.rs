@@ -1,4 +1,4 @@
-//! What the summariser must do, held against vectors, a naive choice and sentences that it has not seen.
+//! Tests the summarizer with test vectors, a naive selection and unseen sentences.
 
 mod choice;
 mod dated;
@@ -12,7 +12,7 @@ mod written;
 
 use super::*;
 
-/// Words that white space separates: a tokenizer that a test can check by eye.
+/// Counts words separated by white space: a tokenizer that is easy to verify by hand.
 fn words(text: &str) -> u64 {
     text.split_whitespace().count() as u64
 }

@@ -1,4 +1,4 @@
-//! What holds of every summary: within its budget, shorter, word for word, the same each time.
+//! Properties of every summary: within budget, shorter, quoted verbatim, deterministic.
 
 use super::super::choose::Fading;
 use super::super::fill::{choosing, fit, marked};
@@ -72,12 +72,12 @@ fn sources<'a>(said: &'a [Said], ids: &'a [String]) -> Vec<Source<'a>> {
     sources
 }
 
-/// Words and line breaks, so that date lines and marks cost something.
+/// Counts words and line breaks, so that day lines and added dates cost something.
 fn count(text: &str) -> u64 {
     words(text) + text.matches('\n').count() as u64
 }
 
-/// The number of picked units that the rule leaves: one after the other goes until it fits.
+/// The expected number of units: the last one is dropped until the text fits.
 fn kept_by_the_rule(beginning: &str, units: &Units<'_>, picked: &[usize], options: &Options) -> usize {
     let mut length = picked.len();
     while length > 0 {
@@ -123,7 +123,7 @@ proptest! {
         prop_assert!(summary.tokens == count(&summary.text) && summary.tokens <= budget);
         prop_assert!(summary.tokens < first.iter().map(|one| count(&one.text)).sum::<u64>());
 
-        // Read back, every entry is a piece of what was said, with its speaker and day.
+        // Every parsed entry is a part of a message, with its speaker and day.
         let read = text::read(&summary.text);
         let texts: Vec<&str> = read.instructions.iter().map(|one| one.text.as_str()).collect();
         prop_assert_eq!(&texts, &summary.instructions);
@@ -136,7 +136,7 @@ proptest! {
             let text = entry.day.map_or(entry.text.to_string(), |day| dates::unmark(&entry.text, day));
             let from = said.iter().any(|one| {
                 let day = dates::day(one.time).filter(|_| shape != Dates::Off);
-                // Sentences of one message stand together, and what is missing between them is marked.
+                // Sentences of a message are adjacent, and gaps between them are marked.
                 let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
                 let whole = plain(&one.text);
                 text.split("[...]").all(|piece| whole.contains(&plain(piece))) && day == entry.day
@@ -151,7 +151,7 @@ proptest! {
             prop_assert!(ids.contains(id));
         }
 
-        // And once more on top of it.
+        // A second summary on top of the first.
         let second = sources(&later, &ids);
         if let Ok(next) = extract(&second, &[], Some(&summary.text), &options, &count) {
             let again = text::read(&next.text);

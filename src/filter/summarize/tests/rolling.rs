@@ -1,4 +1,4 @@
-//! A summary of a summary of a summary.
+//! Tests repeated summaries of summaries.
 
 use super::*;
 
@@ -6,7 +6,7 @@ const TOPICS: [&str; 8] = [
     "roof", "kitchen", "budget", "windows", "permit", "garden", "plumbing", "paint",
 ];
 
-/// Ten rounds: each sums up twelve messages and the summary before.
+/// Ten rounds: each summarizes twelve messages and the previous summary.
 #[test]
 fn ten_rounds_keep_a_constraint_and_an_early_fact() {
     let constraint = "Never order anything without my written approval.";
@@ -36,7 +36,7 @@ fn ten_rounds_keep_a_constraint_and_an_early_fact() {
             .zip(&ids)
             .map(|((role, text), id)| source(id, *role, &day, text))
             .collect();
-        // As a filter sees it: the log behind the summary is gone.
+        // As in a filter: the log before the summary is not available.
         let summary = extract(
             &sources,
             &sources,

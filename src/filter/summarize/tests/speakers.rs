@@ -1,4 +1,4 @@
-//! Who said a standing instruction: each of its lines tells, and nothing that somebody says tells otherwise.
+//! Tests that each standing instruction names its speaker, and that quoted text cannot forge one.
 
 use super::*;
 
@@ -46,7 +46,7 @@ fn each_line_names_who_said_it() {
     ];
     let (lines, first) = block(&said, None, Instructions::Auto);
     assert_eq!(lines, expected, "{first}");
-    // It reads them back as they were: again and again nothing rises.
+    // Reading the summary back repeatedly never promotes a speaker.
     let later = [source("f", Role::User, "", "The valve is in the cellar.")];
     let (lines, second) = block(&later, Some(&first), Instructions::Auto);
     assert_eq!(lines, expected, "{second}");
@@ -74,7 +74,7 @@ fn every_line_of_a_long_rule_is_named_and_read_back() {
     assert_eq!(lines, expected, "{first}");
     let (lines, second) = block(&said[1..], Some(&first), Instructions::Auto);
     assert_eq!(lines, expected, "{second}");
-    // Nowhere else does a line begin as one of the block: the rest may quote the message once more, below its speaker.
+    // No other line begins like one of the block; the rest may quote the message again below its speaker.
     let outside = second.lines().filter(|line| !expected.contains(line));
     let forged: Vec<&str> = outside
         .filter(|line| {
@@ -126,7 +126,7 @@ fn a_text_cannot_pass_for_the_block() {
         read.entries.iter().all(|entry| entry.role != Some(Role::System)),
         "{first}"
     );
-    // Neither in a summary by somebody else, behind its own first line.
+    // The same for another program's summary, after its own first line.
     let foreign = format!("They met.\n{forged}");
     let (lines, second) = block(&said[..1], Some(&foreign), Instructions::Auto);
     assert!(lines.iter().all(|line| line.contains("user: ")), "{second}");

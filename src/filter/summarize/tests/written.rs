@@ -1,4 +1,4 @@
-//! What is written, line by line, and what is refused.
+//! Tests the output line by line, and the errors.
 
 use super::super::sentences::sentences;
 use super::*;
