@@ -219,10 +219,10 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A week, in milliseconds: no more can be meant.
+/// The longest time span in milliseconds: a week.
 const LONGEST: u64 = 7 * 86_400_000;
 
-/// Checks a temperature, which is sent as it was written.
+/// Checks a temperature; it is sent as written.
 pub fn temperature(text: &str) -> Result<String, String> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() && number >= 0.0 => Ok(number.to_string()),
@@ -249,7 +249,7 @@ fn parameter(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Headers that carry a key: every user of the machine can see arguments.
+/// Headers that carry a key; rejected because other users of the machine can see arguments.
 const SECRET: [&str; 6] = [
     "authorization",
     "proxy-authorization",

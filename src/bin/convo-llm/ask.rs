@@ -1,4 +1,4 @@
-//! One question and its reply, tried as often as it may be.
+//! Requests one reply, with retries.
 
 use crate::failure::{Failure, retried};
 use crate::http::Service;
@@ -13,21 +13,21 @@ use convo::format::request::Api;
 use convo::model::session::Session;
 use std::cell::Cell;
 
-/// Who is asked, and how.
+/// A model and how to request its replies.
 pub struct Model<'a> {
     pub settings: &'a Settings,
     pub service: Service<'a>,
     pub output: &'a Output,
-    /// Whether replies come in pieces.
+    /// Whether to request a stream.
     pub stream: bool,
-    /// Whether text is shown as it comes.
+    /// Whether to print text as it arrives.
     pub shows: bool,
-    /// Whether this model takes its thinking back encrypted; known when it has refused.
+    /// Whether to request encrypted reasoning; cleared when the model rejects that.
     encrypted: Cell<bool>,
 }
 
 impl<'a> Model<'a> {
-    /// Nothing is sent yet.
+    /// Prepares the connection; sends nothing.
     pub fn new(settings: &'a Settings, output: &'a Output, stream: bool, shows: bool) -> Result<Model<'a>> {
         Ok(Model {
             settings,
@@ -39,12 +39,12 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// The reply to a session.
+    /// Requests the reply to a session.
     pub fn ask(&self, session: &Session, offers: &[Offer]) -> Result<Reply> {
         retried(self.settings, self.output, || {
             let shown = Cell::new(false);
             match self.once(session, offers, &shown) {
-                // A model that does not think has nothing to encrypt.
+                // A model without reasoning has nothing to encrypt.
                 Err(failure) if self.takes_nothing_encrypted(&failure) => {}
                 done => return done.map_err(|failure| unshown(failure, &shown)),
             }
@@ -114,13 +114,13 @@ impl<'a> Model<'a> {
     }
 }
 
-/// What was shown cannot be taken back: then there is no other attempt.
+/// Prevents a retry after text was printed.
 fn unshown(mut failure: Failure, shown: &Cell<bool>) -> Failure {
     failure.again &= !shown.get();
     failure
 }
 
-/// Whether it is a stream of events: services do not always send what was asked for, nor name what they send.
+/// Whether a body is an event stream. Services do not always send the requested form or the right content type.
 fn is_stream(bytes: &[u8]) -> bool {
     let text = bytes
         .strip_prefix(b"\xef\xbb\xbf")

@@ -1,5 +1,5 @@
-//! A command that answers a tool call. It is killed, with everything that it started, when its time is over and when this
-//! program is interrupted.
+//! Runs a command that answers a tool call. The command and its children are killed on timeout and when this program
+//! is interrupted.
 
 use crate::interrupt::Interrupt;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -24,25 +24,25 @@ impl Outcome {
     }
 }
 
-/// Most bytes of a result: more fits no window.
+/// Maximum size of a result in bytes: more would exceed any context window.
 const MOST: u64 = 4 << 20;
 
-/// How many of the last bytes of standard error to include in a result.
+/// How many trailing bytes of standard error to include in a result.
 const TAIL: usize = 2048;
 
-/// How long to read on after the command has ended.
+/// How long to read output after the command exited.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How long to wait for the end of the command when this program is interrupted.
+/// How long to wait for the command to exit when this program is interrupted.
 const HASTE: Duration = Duration::from_millis(200);
 
-/// A line of the shell that answers the calls of a tool.
+/// A shell command that answers the calls of a tool.
 pub struct ShellCommand<'t> {
     pub line: &'t str,
     /// Name of the tool, which the command receives as CONVO_TOOL.
     pub tool: &'t str,
     pub timeout: Duration,
-    /// Variables of the environment that it does not receive: a model chooses its arguments and reads its output.
+    /// Environment variables to withhold, because a model chooses the arguments and reads the output.
     pub withheld: &'t [&'static str],
 }
 
@@ -82,7 +82,7 @@ fn attended(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interrupt) 
         end(&child, Signal::KILL);
         return Outcome::failed("interrupted".to_string());
     }
-    // What it left behind may hold its outputs open: all of it has had its time.
+    // Background processes may hold the outputs open, so end the whole group.
     end(&child, Signal::TERM);
     let given = given.recv_timeout(GRACE);
     let said = said.recv_timeout(GRACE).unwrap_or_default();
@@ -120,7 +120,7 @@ fn ended(status: ExitStatus) -> String {
     }
 }
 
-/// Text without one last newline; bytes that are no UTF-8 become U+FFFD.
+/// Decodes text without one trailing newline; invalid UTF-8 becomes U+FFFD.
 fn text(bytes: Vec<u8>) -> String {
     let mut text = String::from_utf8_lossy(&bytes).into_owned();
     if text.ends_with('\n') {
@@ -129,13 +129,13 @@ fn text(bytes: Vec<u8>) -> String {
     text
 }
 
-/// Writes the arguments and reads both outputs, each on a thread of its own, so that no order of reading and writing blocks.
+/// Writes the arguments and reads both outputs in separate threads, so that no order of reads and writes blocks.
 fn attend(child: &mut Child, arguments: &str) -> (Receiver<Vec<u8>>, Receiver<Vec<u8>>) {
     let (tell_given, given) = channel();
     let (tell_said, said) = channel();
     if let Some(mut input) = child.stdin.take() {
         let line = format!("{arguments}\n");
-        // One that does not read them has a reason.
+        // A command may ignore its input.
         std::thread::spawn(move || input.write_all(line.as_bytes()));
     }
     if let Some(output) = child.stdout.take() {
@@ -151,7 +151,7 @@ fn attend(child: &mut Child, arguments: &str) -> (Receiver<Vec<u8>>, Receiver<Ve
     (given, said)
 }
 
-/// The last bytes of a stream, which is read to its end.
+/// Reads a stream to its end and returns its last bytes.
 fn tail(mut stream: impl Read) -> Vec<u8> {
     let mut kept = VecDeque::new();
     let mut buffer = [0; 4096];
@@ -163,7 +163,7 @@ fn tail(mut stream: impl Read) -> Vec<u8> {
     kept.into()
 }
 
-/// Waits until it has ended; none when it has not by then, or when waiting is to stop.
+/// Waits for the process to exit; none on timeout or when `stops` returns true.
 fn wait(child: &mut Child, timeout: Duration, stops: impl Fn() -> bool) -> Option<ExitStatus> {
     let until = Instant::now() + timeout;
     let mut pause = Duration::from_millis(1);
@@ -181,6 +181,6 @@ fn wait(child: &mut Child, timeout: Duration, stops: impl Fn() -> bool) -> Optio
 }
 
 fn end(child: &Child, signal: Signal) {
-    // Nobody is left to be told: then there is nothing to end.
+    // If the group is already gone, there is nothing to kill.
     let _ = kill_process_group(Pid::from_child(child), signal);
 }

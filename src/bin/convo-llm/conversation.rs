@@ -8,8 +8,8 @@ use convo::error::{Error, Kind, Result};
 use convo::model::message::ToolCall;
 use convo::model::session::Session;
 
-/// Requests replies and runs the tools that they call, then prints all records. After a failure of a later request, the records
-/// so far are printed: they are complete, and every call in them has its result.
+/// Requests replies and runs the tools that they call, then prints all records. If a later request fails, prints the
+/// records so far: they are complete, and every call in them has its result.
 pub fn run(model: &Model<'_>, mut session: Session, tools: &Toolbox, most: u32) -> Result<()> {
     let mut records: Vec<Vec<u8>> = Vec::new();
     let mut ended = Err(Error::new(

@@ -1,4 +1,4 @@
-//! Why an attempt failed, whether it is worth another one, and when.
+//! Failed attempts, and retries with backoff.
 
 use crate::output::Output;
 use crate::settings::Settings;
@@ -12,18 +12,18 @@ use std::time::Duration;
 pub struct Failure {
     pub what: String,
     pub hint: Option<String>,
-    /// Whether another attempt may do better.
+    /// Whether a retry may succeed.
     pub again: bool,
-    /// How long the service wants to be left alone.
+    /// How long to wait, as the service requested.
     pub after: Option<Duration>,
-    /// The status with which it answered.
+    /// The HTTP status.
     pub status: Option<u16>,
-    /// An error of our own, as of writing: not the service's.
+    /// A local error, e.g. of writing, not an error of the service.
     own: Option<Box<Error>>,
 }
 
 impl Failure {
-    /// One that another attempt would not change.
+    /// A failure that a retry would repeat.
     pub fn new(what: impl Into<String>) -> Failure {
         Failure {
             what: what.into(),
@@ -35,7 +35,7 @@ impl Failure {
         }
     }
 
-    /// One that may pass.
+    /// A temporary failure.
     pub fn again(what: impl Into<String>) -> Failure {
         Failure {
             again: true,
@@ -43,13 +43,13 @@ impl Failure {
         }
     }
 
-    /// The same with advice.
+    /// Adds a hint.
     pub fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same with how long to wait.
+    /// Sets the requested waiting time.
     pub fn after(mut self, after: Option<Duration>) -> Failure {
         self.after = after;
         self
@@ -78,10 +78,10 @@ impl From<Failure> for Error {
     }
 }
 
-/// Longest wait between attempts that nobody asked for.
+/// Maximum delay between attempts unless the service requests more.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Tries until it goes well, or fails in a way that another attempt would not change, or as often as it may.
+/// Retries until success, a permanent failure, or the maximum number of attempts.
 pub fn retried<T>(
     settings: &Settings,
     output: &Output,
@@ -110,7 +110,7 @@ pub fn retried<T>(
     Err(Error::new(Kind::Unavailable, "no request was sent"))
 }
 
-/// A time in words.
+/// Formats a duration.
 pub fn span(time: Duration) -> String {
     match (time.as_secs(), time.subsec_millis()) {
         (seconds, 0) => format!("{seconds} s"),
@@ -119,8 +119,8 @@ pub fn span(time: Duration) -> String {
     }
 }
 
-/// How long a `Retry-After` means: seconds, or a date, which is held against the date of the reply where it has one, since
-/// clocks differ. Source: RFC 9110, 10.2.3.
+/// Parses `Retry-After`: seconds, or a date, which is compared with the reply's own date if present, because clocks
+/// differ. Source: RFC 9110, 10.2.3.
 pub fn later(text: &str, date: Option<&str>) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<f64>() {

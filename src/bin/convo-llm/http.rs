@@ -1,4 +1,4 @@
-//! One request over HTTP: what is sent, what comes back, and why nothing does.
+//! Sends one request over HTTP and reads the response or its error.
 
 use crate::failure::{Failure, later};
 use crate::settings::{Settings, is_here, variable};
@@ -11,23 +11,23 @@ use ureq::http::{HeaderMap, Response, Uri};
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body, Proxy, Timeout};
 
-/// Most bytes of a reply.
+/// Maximum size of a reply in bytes.
 const MOST: u64 = 64 << 20;
 
-/// Most bytes of the body of an error that are looked at.
+/// Maximum size of an error body in bytes.
 const MOST_OF_ERROR: u64 = 64 << 10;
 
-/// The version of the Anthropic interface that is spoken.
+/// The version of the Anthropic API.
 const VERSION: &str = "2023-06-01";
 
-/// A service that can be asked.
+/// A service and its HTTP client.
 pub struct Service<'s> {
     settings: &'s Settings,
     agent: Agent,
 }
 
 impl<'s> Service<'s> {
-    /// Nothing is sent yet; a file of authorities is read, and a proxy looked for.
+    /// Creates the client: reads CA certificates and looks up a proxy, but sends nothing.
     pub fn new(settings: &'s Settings) -> Result<Service<'s>> {
         let roots = match &settings.ca_file {
             Some(path) => authorities(path)?,
@@ -35,7 +35,7 @@ impl<'s> Service<'s> {
         };
         let config = Agent::config_builder()
             .http_status_as_error(false)
-            // A redirect would carry the key to wherever it says.
+            // A redirect could send the key to another host.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .timeout_connect(Some(settings.connect_timeout))
@@ -50,7 +50,7 @@ impl<'s> Service<'s> {
         })
     }
 
-    /// Posts a body; gives back what can be read of a reply that is none of failure.
+    /// Posts a body; returns a reader for a successful response.
     pub fn post(&self, body: &[u8], stream: bool) -> std::result::Result<Reply, Failure> {
         let settings = self.settings;
         let accept = if stream {
@@ -74,7 +74,7 @@ impl<'s> Service<'s> {
             (Some(key), _) => request = request.header("authorization", format!("Bearer {}", key.reveal())),
             (None, _) => {}
         }
-        // Of a reply that comes as a whole nothing comes for long.
+        // A reply in one piece may take long to begin.
         let idle = stream.then_some(settings.idle_timeout);
         let request = request.config().timeout_per_read(idle).build();
         let response = request.send(body).map_err(|error| self.failed(error))?;
@@ -86,7 +86,7 @@ impl<'s> Service<'s> {
         }
     }
 
-    /// Why nothing came, or no more.
+    /// Converts a transport error.
     pub fn failed(&self, error: ureq::Error) -> Failure {
         let host = self.settings.host();
         let after = |time: Duration| format!("{} ms", time.as_millis());
@@ -119,7 +119,7 @@ impl<'s> Service<'s> {
             }
             ureq::Error::Io(error) => Failure::again(format!("the connection to {host} failed: {error}")),
             ureq::Error::ConnectProxyFailed(why) => Failure::new(format!("the proxy refused: {why}")),
-            // Only a redirect has the library read an address of the service's; to ask again gives the same.
+            // The library parses a server-provided URL only for a redirect; a retry would fail in the same way.
             ureq::Error::Protocol(error) if error.to_string().contains("header") => {
                 Failure::new(format!("{host} sent an invalid header: {error}"))
             }
@@ -128,7 +128,7 @@ impl<'s> Service<'s> {
         }
     }
 
-    /// What a status other than success says.
+    /// Converts an unsuccessful HTTP status.
     fn refused(&self, status: u16, response: Response<Body>) -> Failure {
         let host = self.settings.host();
         let headers = response.headers().clone();
@@ -141,7 +141,7 @@ impl<'s> Service<'s> {
             return Failure::new(what).hint("give the final address with --base-url");
         }
         let mut body = Vec::new();
-        // Half of what it says is better than nothing.
+        // A partial error body is better than none.
         let _ = response
             .into_body()
             .into_with_config()
@@ -159,7 +159,7 @@ impl<'s> Service<'s> {
         };
         let mut failure = match status {
             _ if header(&headers, "x-should-retry") == Some("false") => Failure::new(what),
-            // Waiting fills no account.
+            // Waiting does not restore a quota.
             429 if crate::said::is_quota(&body) => Failure::new(what),
             408 | 425 | 429 | 500..=599 => Failure::again(what).after(wait_asked(&headers)),
             _ => Failure::new(what),
@@ -176,13 +176,13 @@ fn is_version(name: &str) -> bool {
     name.eq_ignore_ascii_case("anthropic-version")
 }
 
-/// The body of a reply, as it comes.
+/// The body of a response, read as it arrives.
 pub struct Reply {
     body: ureq::BodyReader<'static>,
 }
 
 impl Reply {
-    /// Reads what has come; nothing at the end.
+    /// Reads available bytes; 0 at the end.
     pub fn read(&mut self, buffer: &mut [u8], service: &Service<'_>) -> std::result::Result<usize, Failure> {
         loop {
             match self.body.read(buffer) {
@@ -203,7 +203,7 @@ fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// How long the service wants to be left alone.
+/// How long the service asks the client to wait.
 fn wait_asked(headers: &HeaderMap) -> Option<Duration> {
     later(header(headers, "retry-after")?, header(headers, "date"))
 }
@@ -230,7 +230,7 @@ fn authorities(path: &Path) -> Result<RootCerts> {
     Ok(RootCerts::new_with_certs(&found))
 }
 
-/// The proxy for an address, as the environment says it. What is on this machine is reached without one.
+/// The proxy for a URL from the environment. This machine is always reached directly.
 fn proxy(url: &Uri) -> Result<Option<Proxy>> {
     if is_here(url.host().unwrap_or_default()) {
         return Ok(None);
@@ -244,7 +244,7 @@ fn proxy(url: &Uri) -> Result<Option<Proxy>> {
     };
     let proxy =
         Proxy::new(&value).map_err(|_| Error::new(Kind::Config, format!("{name}: not a proxy address")))?;
-    // Who is excepted is read by the library, which does so only where it reads the proxy as well.
+    // Only the library parses NO_PROXY, and only when it reads the proxy too.
     let excepted = Proxy::try_from_env().is_some_and(|known| known.is_no_proxy(url));
     Ok((!excepted).then_some(proxy))
 }

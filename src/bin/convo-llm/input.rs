@@ -1,4 +1,4 @@
-//! What standard input asks for: a summary, or a reply to a session.
+//! Parses standard input: a summary request or a session.
 
 use crate::output::Output;
 use convo::error::{Error, Kind, Result};
@@ -12,11 +12,11 @@ use convo::model::lineage::Lineage;
 use convo::model::session::Session;
 use std::io::{IsTerminal, Read};
 
-/// What is asked for.
+/// The kind of request.
 pub enum Asked {
-    /// A summary: the request in as many pieces as it has.
+    /// A summary; a long request has several chunks.
     Summary(Vec<Vec<u8>>),
-    /// A reply.
+    /// A reply to a session.
     Reply(Session),
 }
 
@@ -53,7 +53,7 @@ pub fn read(from: Option<&str>, output: &Output) -> Result<Asked> {
     session(format, bytes, output).map(Asked::Reply)
 }
 
-/// The pieces of a request for a summary; none of anything else.
+/// The chunks of a summary request; empty for any other input.
 fn summary_request(bytes: &[u8]) -> Vec<Vec<u8>> {
     let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let lines: Vec<&[u8]> = lines.filter(|line| !line.is_empty()).collect();
@@ -79,7 +79,7 @@ fn detected(bytes: &[u8], output: &Output) -> Result<Format> {
             None => error.hint("give the format with --from"),
         });
     };
-    // Plain messages read the same in each of them.
+    // Plain messages are read alike in each of these formats.
     if !verdict.others.is_empty() && format.api().is_none() {
         output.tell(&format!(
             "ambiguous format: reading {}, also matches {}; give the format with --from",
@@ -90,7 +90,7 @@ fn detected(bytes: &[u8], output: &Output) -> Result<Format> {
     Ok(format)
 }
 
-/// The one session that there is.
+/// Reads the only session of the input.
 fn session(format: Format, bytes: Vec<u8>, output: &Output) -> Result<Session> {
     let mut report = Report::default();
     let stream = if format.is_lines() {
@@ -102,7 +102,7 @@ fn session(format: Format, bytes: Vec<u8>, output: &Output) -> Result<Session> {
     let first = sessions.next(&mut report).map_err(named)?;
     let mut others = 0;
     while let Some(other) = sessions.next(&mut report).map_err(named)? {
-        // Branches and sidechains follow the session that they are of.
+        // Branches and sidechains follow their session.
         others += usize::from(!is_aside(&other));
     }
     for finding in &report.findings {

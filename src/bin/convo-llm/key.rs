@@ -1,4 +1,4 @@
-//! The key of a service: where to find it, and how to keep it out of every output.
+//! The API key of a service: finds it and keeps it out of all output.
 
 use crate::settings::variable;
 use convo::error::{Error, Kind, Result};
@@ -6,7 +6,7 @@ use std::fmt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Variables that hold a key, or name the file of one. No tool that a model may call receives them.
+/// Variables that hold a key or name its file; withheld from tools.
 pub const VARIABLES: [&str; 4] = [
     "CONVO_LLM_KEY",
     "CONVO_LLM_KEY_FILE",
@@ -14,7 +14,7 @@ pub const VARIABLES: [&str; 4] = [
     "ANTHROPIC_API_KEY",
 ];
 
-/// A key, which prints as a placeholder.
+/// A key; printed as a placeholder.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
@@ -25,7 +25,7 @@ impl fmt::Debug for Key {
 }
 
 impl Key {
-    /// A key as it was found; `whence` names its place in messages.
+    /// Checks a key; `whence` names its origin in messages.
     fn new(text: &str, whence: &str) -> Result<Key> {
         let text = text.trim();
         if text.is_empty() {
@@ -38,18 +38,18 @@ impl Key {
         Ok(Key(text.to_string()))
     }
 
-    /// The key itself, for the header that carries it.
+    /// The key itself, for the request header.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// A text in which a service may have repeated the key, without it.
+    /// Removes the key from a text of the service that may repeat it.
     pub fn out_of(&self, text: &str) -> String {
         text.replace(&self.0, "[key]")
     }
 }
 
-/// The key: of the file that is named, of CONVO_LLM_KEY, or of the service's usual variable.
+/// Finds the key: in the given file, in CONVO_LLM_KEY, or in the service's usual variable.
 pub fn find(file: Option<&Path>, usual: Option<&str>, tell: &dyn Fn(&str)) -> Result<Option<Key>> {
     if let Some(path) = file {
         return of_file(path, tell).map(Some);
@@ -62,7 +62,7 @@ pub fn find(file: Option<&Path>, usual: Option<&str>, tell: &dyn Fn(&str)) -> Re
     Ok(None)
 }
 
-/// Most bytes of a file that holds a key.
+/// Maximum size of a key file in bytes.
 const MOST: u64 = 64 * 1024;
 
 fn of_file(path: &Path, tell: &dyn Fn(&str)) -> Result<Key> {
@@ -72,7 +72,7 @@ fn of_file(path: &Path, tell: &dyn Fn(&str)) -> Result<Key> {
     if about.len() > MOST {
         return Err(Error::new(Kind::Config, format!("{name}: not a key: too long")));
     }
-    // Where secrets are mounted into a container everybody may read them, so it is no error.
+    // Only a warning, because secrets mounted into a container are often readable by everyone.
     if about.is_file() && about.permissions().mode() & 0o077 != 0 {
         tell(&format!(
             "{name}: other users can read this key; restrict it with: chmod 600 {name}"

@@ -1,5 +1,5 @@
-//! The plugin `convo llm`: replies and summaries by a model over HTTP. A plugin, since a client for HTTP and TLS is more code
-//! than everything that convo itself needs, and most pipes never ask a model.
+//! The plugin `convo llm`: replies and summaries by a model over HTTP. It is a plugin because an HTTP and TLS client
+//! is larger than convo itself.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -92,7 +92,7 @@ fn run(arguments: &Arguments, output: &Output) -> Result<()> {
     }
 }
 
-/// The text of a file with instructions.
+/// Reads a file with instructions.
 fn instructions(path: &Path) -> Result<String> {
     let name = path.to_string_lossy();
     let text =

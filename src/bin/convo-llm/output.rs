@@ -6,24 +6,24 @@ use convo::model::json::{self, ObjectBuilder};
 use std::cell::Cell;
 use std::io::{ErrorKind, IsTerminal, Write};
 
-/// What standard output gets.
+/// The form of standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Message records.
     Records,
-    /// The text as it comes, then the records.
+    /// Text as it arrives, then records.
     Partial,
-    /// The text alone.
+    /// Only text.
     Text,
 }
 
-/// Where data and messages go.
+/// Prints data and messages.
 pub struct Output {
     pub shape: Shape,
     pub quiet: bool,
     terminal: bool,
     closed: Cell<bool>,
-    /// Whether a line of text was begun and not ended.
+    /// Whether an unfinished line of text was printed.
     open: Cell<bool>,
 }
 
@@ -41,7 +41,7 @@ impl Default for Output {
 }
 
 impl Output {
-    /// A piece of the reply's text, as soon as it is there.
+    /// Prints a piece of the reply's text at once.
     pub fn piece(&self, text: &str) -> Result<()> {
         if text.is_empty() {
             return Ok(());
@@ -63,7 +63,7 @@ impl Output {
         }
     }
 
-    /// Ends a text that has no newline at its end.
+    /// Ends an unfinished line.
     pub fn end_text(&self) -> Result<()> {
         match self.open.replace(false) {
             true => self.write(b"\n"),
@@ -71,12 +71,12 @@ impl Output {
         }
     }
 
-    /// Whether somebody reads the text as it comes.
+    /// Whether text is printed as it arrives.
     pub fn shows_as_it_comes(&self) -> bool {
         self.terminal && self.shape == Shape::Text
     }
 
-    /// A summary: the object for programs, its text for people.
+    /// Prints a summary: the JSON object, or only its text.
     pub fn answer(&self, answer: &[u8]) -> Result<()> {
         match self.shape {
             Shape::Text => {
@@ -88,7 +88,7 @@ impl Output {
         }
     }
 
-    /// Records, where they are wanted.
+    /// Prints records, if requested.
     pub fn records(&self, records: &[Vec<u8>]) -> Result<()> {
         if self.shape == Shape::Text {
             return Ok(());
@@ -101,12 +101,12 @@ impl Output {
         self.write(&bytes)
     }
 
-    /// A line of data.
+    /// Prints a line of data.
     pub fn line(&self, line: &[u8]) -> Result<()> {
         self.write(&[line, b"\n"].concat())
     }
 
-    /// Written at once: somebody waits for it.
+    /// Writes and flushes.
     fn write(&self, bytes: &[u8]) -> Result<()> {
         let mut out = std::io::stdout();
         let written = match out.is_terminal() {
@@ -123,19 +123,19 @@ impl Output {
         })
     }
 
-    /// Whether the reader of our output went away, which is no failure.
+    /// Whether the reader closed the pipe, which is not a failure.
     pub fn is_closed(&self) -> bool {
         self.closed.get()
     }
 
-    /// Tells something that is no error.
+    /// Prints a notice.
     pub fn tell(&self, text: &str) {
         if !self.quiet {
             self.say(&format!("convo: llm: {}", in_line(text)));
         }
     }
 
-    /// Tells of an error; its status.
+    /// Prints an error; returns the exit status.
     pub fn error(&self, error: &Error) -> u8 {
         let place = match &error.at {
             Some((input, place)) if place.line > 0 => {
@@ -152,7 +152,7 @@ impl Output {
         error.kind.status()
     }
 
-    /// Prints help, or a wrong usage; the status.
+    /// Prints help or a usage error; returns the exit status.
     pub fn usage(&self, error: &clap::Error) -> u8 {
         let text = error.render().to_string();
         if !error.use_stderr() {
@@ -166,7 +166,8 @@ impl Output {
         Kind::Usage.status()
     }
 
-    /// One write, so that lines of several processes do not mix. Nobody can be told that telling failed.
+    /// Writes in a single call, so that lines of several processes do not mix. Errors are ignored, because they
+    /// cannot be reported.
     fn say(&self, text: &str) {
         if self.terminal {
             let _ = self.end_text();
@@ -175,7 +176,7 @@ impl Output {
     }
 }
 
-/// Characters that move the cursor, change colours or turn the direction of text around.
+/// Whether a character moves the cursor, changes colors or reverses the text direction.
 fn is_hidden(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t')
         || matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')

@@ -1,4 +1,4 @@
-//! A session that can be sent: it has something to answer, and nothing that the interface would refuse.
+//! Prepares a session for sending: it must need a reply and be valid for the API.
 
 use crate::output::Output;
 use convo::check::{self, Api, Options};
@@ -12,13 +12,13 @@ use convo::model::message::Role;
 use convo::model::session::{Class, Session};
 use convo::model::view::View;
 
-/// How often a repair is looked at anew: what the messages of a session cannot hold would come back.
+/// Maximum number of repair passes; a change that messages cannot represent would be needed again.
 const TRIES: usize = 3;
 
-/// Rules that every call is answered, one of each interface.
+/// The rule of each API that every call needs a result.
 const ANSWERED: [&str; 3] = ["OC02", "OR02", "AN04"];
 
-/// Refuses a session that no reply belongs behind; repairs what the interface would refuse, for this request alone.
+/// Rejects a session that expects no reply; repairs for this request what the API would reject.
 pub fn ready(mut session: Session, api: Api, output: &Output) -> Result<Session> {
     answerable(&session, api)?;
     let options = Options {
@@ -84,7 +84,7 @@ fn answerable(session: &Session, api: Api) -> Result<()> {
     }
 }
 
-/// The session with instructions ahead of its own.
+/// Inserts instructions before the session's own.
 pub fn with_instructions(session: &Session, text: &str) -> Session {
     let mut message = ObjectBuilder::default();
     message.text("role", "system").text("content", text);

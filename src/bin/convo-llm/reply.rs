@@ -1,4 +1,4 @@
-//! A reply of an interface as message records: the library reads it, and what stood beside it is noted.
+//! Converts a reply of an API to message records with its metadata.
 
 use crate::failure::Failure;
 use crate::request::list;
@@ -10,18 +10,18 @@ use convo::model::key;
 use convo::model::message::{Message, ToolCall};
 use convo::model::record::Record;
 
-/// What a model said.
+/// A model's reply.
 #[derive(Debug)]
 pub struct Reply {
-    /// The records; of an interface whose replies are items there may be several.
+    /// The records; APIs whose replies are lists of items may return several.
     pub records: Vec<Vec<u8>>,
-    /// All of their text.
+    /// The text of all records.
     pub text: String,
-    /// Why it ended, in the service's word.
+    /// The stop reason as the service names it.
     pub stop_reason: String,
 }
 
-/// Words for a reply that was cut at its longest.
+/// Stop reasons of a reply cut at the token limit.
 const LENGTH: [&str; 4] = [
     "length",
     "max_tokens",
@@ -30,17 +30,17 @@ const LENGTH: [&str; 4] = [
 ];
 
 impl Reply {
-    /// Whether it was cut at its longest.
+    /// Whether the reply was cut at the token limit.
     pub fn is_cut(&self) -> bool {
         LENGTH.contains(&self.stop_reason.as_str())
     }
 
-    /// Whether the service kept back a part of it.
+    /// Whether the service withheld a part of the reply.
     pub fn is_filtered(&self) -> bool {
         matches!(self.stop_reason.as_str(), "content_filter" | "refusal")
     }
 
-    /// The calls in it, handed to `each` in order.
+    /// Passes the tool calls of the reply to `each`, in order.
     pub fn with_calls<T>(&self, each: impl FnOnce(&[ToolCall<'_>]) -> T) -> T {
         let parsed: Vec<Record<'_>> = self.records.iter().map(|raw| parse(raw)).collect();
         let messages = parsed.iter().filter_map(Record::message);
@@ -52,7 +52,7 @@ fn parse(raw: &[u8]) -> Record<'_> {
     Record::parse(raw, Place { line: 0, offset: 1 })
 }
 
-/// What stands beside the messages of a reply.
+/// Members of a reply next to its messages.
 #[derive(Default)]
 struct Beside<'b> {
     id: Option<&'b [u8]>,
@@ -61,7 +61,7 @@ struct Beside<'b> {
     stop_reason: String,
 }
 
-/// Reads a reply that is not streamed, or one that was put together from its pieces.
+/// Parses a reply that was not streamed, or one assembled from a stream.
 pub fn read(api: Api, body: &[u8]) -> Result<Reply, Failure> {
     let body = whole(body)?;
     if json::member(body, "error").is_some_and(|error| error != b"null") {
@@ -109,7 +109,7 @@ pub fn read(api: Api, body: &[u8]) -> Result<Reply, Failure> {
 
 const MORE: &str = "raise --max-tokens";
 
-/// Whether something else than text was said: what the service did by itself.
+/// Whether the reply contains parts other than text, e.g. of tools that the service ran.
 fn has_parts(reply: &Reply) -> bool {
     reply.records.iter().any(|raw| {
         let record = parse(raw);
@@ -120,7 +120,7 @@ fn has_parts(reply: &Reply) -> bool {
     })
 }
 
-/// The body as one JSON object; what else it is, in words.
+/// Checks that the body is one JSON object; otherwise describes it.
 fn whole(body: &[u8]) -> Result<&[u8], Failure> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body).trim_ascii();
     let begins = || said::of_error(&body[..body.len().min(4096)]).unwrap_or_default();
@@ -147,7 +147,7 @@ fn whole(body: &[u8]) -> Result<&[u8], Failure> {
     }
 }
 
-/// The native messages of a reply, and what stands beside them.
+/// The native messages of a reply, and the members next to them.
 type Parts<'b> = (Vec<Vec<u8>>, Beside<'b>);
 
 fn beside<'b>(body: &'b [u8], stop: Option<&[u8]>) -> Beside<'b> {
@@ -186,7 +186,7 @@ fn chat(body: &[u8]) -> Result<Parts<'_>, Failure> {
     Ok((found, beside(body, json::member(choice, "finish_reason"))))
 }
 
-/// The calls with what every other program expects of them: an id, and arguments as a string.
+/// Normalizes calls as other programs expect them: with an id and string arguments.
 fn calls(raw: &[u8]) -> Vec<u8> {
     let each = elements(Some(raw)).into_iter().enumerate().map(|(nth, call)| {
         let (call, _) = json::compact(call);
@@ -222,7 +222,7 @@ fn anthropic(body: &[u8]) -> Result<Parts<'_>, Failure> {
     let mut element = ObjectBuilder::default();
     element.text("role", "assistant");
     match blocks.as_slice() {
-        // A reply that is nothing but a text is a string, as everywhere else.
+        // Content with only text becomes a string.
         [only] if members(only).len() == 2 && json::member(only, "type") == Some(br#""text""#) => {
             element.raw("content", json::member(only, "text").unwrap_or(b"\"\""));
         }
@@ -255,7 +255,7 @@ fn responses(body: &[u8]) -> Result<Parts<'_>, Failure> {
     Ok((found, beside(body, reason.or(json::member(body, "status")))))
 }
 
-/// An item without what says nothing, since it is sent back with the next question.
+/// Removes empty members from an item, because it is sent back with the next request.
 fn item(raw: &[u8]) -> Vec<u8> {
     let item = without_nulls(raw);
     let parts = json::member(&item, "content").and_then(|raw| json::elements(raw, Dialect::Strict));
@@ -282,7 +282,7 @@ fn members(object: &[u8]) -> Vec<(String, &[u8])> {
     all
 }
 
-/// A message with what stood beside it: the counts are of the reply as a whole, so its last message has them.
+/// Adds the reply's members to a message; usage describes the whole reply, so it goes to the last message.
 fn note(message: Vec<u8>, beside: &Beside<'_>, last: bool) -> Vec<u8> {
     let mut metadata = ObjectBuilder::default();
     if last && !beside.stop_reason.is_empty() {

@@ -1,4 +1,4 @@
-//! The body of a request: the session's view in the shape of the interface, and what goes beside it.
+//! Builds the body of a request: the session's view in the format of the API, and the request parameters.
 
 use crate::settings::Settings;
 use crate::tools::Offer;
@@ -9,21 +9,20 @@ use convo::model::json::{self, ObjectBuilder};
 use convo::model::session::Session;
 use convo::model::view::View;
 
-/// Most tokens of a reply where the interface wants to be told and nobody says: every model that answers today may say so
-/// much.
+/// Token limit of a reply for APIs that require one, if none is given; all current models support it.
 const MOST_TOKENS: u64 = 8192;
 
-/// What a request is made from.
+/// The input of a request.
 pub struct Asking<'a> {
     pub settings: &'a Settings,
     pub offers: &'a [Offer],
     pub stream: bool,
-    /// Whether thinking is to be sent back encrypted, which models that do not think refuse.
+    /// Whether to request encrypted reasoning; models without reasoning reject that.
     pub encrypted: bool,
 }
 
 impl Asking<'_> {
-    /// The body for a session.
+    /// Builds the body for a session.
     pub fn body(&self, session: &Session) -> Result<Vec<u8>> {
         let settings = self.settings;
         let view = View::replay(session);
@@ -59,7 +58,7 @@ impl Asking<'_> {
             body.raw("tools", list(self.offers.iter().map(Offer::chat)));
         }
         if let Some(most) = self.settings.max_tokens {
-            // Its newer models know no other name, and most other services only the old one.
+            // OpenAI's newer models accept only the new name; most other services only the old one.
             let name = match self.settings.url.host() {
                 Some("api.openai.com") => "max_completion_tokens",
                 _ => "max_tokens",
@@ -85,7 +84,7 @@ impl Asking<'_> {
             body.raw("tools", list(self.offers.iter().map(Offer::anthropic)));
             return;
         }
-        // A history with calls is taken only where tools are defined.
+        // A history with calls is accepted only if tools are defined.
         let called = called(request);
         if !called.is_empty() {
             let open = called.iter().map(|name| Offer::open(name).anthropic());
@@ -102,7 +101,7 @@ impl Asking<'_> {
         if self.keeps_state() {
             body.raw("input", list(elements));
         } else {
-            // Ids name what the service has kept, and it keeps nothing.
+            // Ids refer to items stored by the service, and it stores none.
             let bare = elements.map(|raw| match json::member(&raw, "type") {
                 Some(br#""item_reference""#) => raw,
                 _ => json::with_members(&raw, &[("id", None)]).unwrap_or(raw),
@@ -120,14 +119,14 @@ impl Asking<'_> {
         }
     }
 
-    /// Whether the service is to keep what was said, as a parameter says.
+    /// Whether a parameter makes the service store the conversation.
     fn keeps_state(&self) -> bool {
         let store = self.settings.parameters.iter().rfind(|(name, _)| name == "store");
         store.is_some_and(|(_, value)| value.as_deref() != Some(b"false"))
     }
 }
 
-/// The names of the tools that a history of the Anthropic interface calls, each once, in order.
+/// The distinct names of tools called in a history for the Anthropic API, in order.
 fn called(request: &Request) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for element in &request.elements {
@@ -144,7 +143,7 @@ fn called(request: &Request) -> Vec<String> {
     names
 }
 
-/// An array of values.
+/// Encodes an array of values.
 pub fn list(elements: impl Iterator<Item = impl AsRef<[u8]>>) -> Vec<u8> {
     let mut out = vec![b'['];
     for (nth, element) in elements.enumerate() {

@@ -1,14 +1,14 @@
-//! What a service says of an error, in a few words of its own.
+//! Extracts short messages from error responses.
 
 use convo::model::json;
 
-/// Most characters of it that are told.
+/// Maximum characters of a message.
 const MOST: usize = 300;
 
-/// The message in the body of an error; else what the body begins with.
+/// The message of an error body, or else the beginning of the body.
 pub fn of_error(body: &[u8]) -> Option<String> {
     let body = body.trim_ascii();
-    // Asked for a stream, some send errors as the first piece of one.
+    // Some services send an error as the first event of a requested stream.
     let first = body.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let piece = first.strip_prefix(b"data:").map(<[u8]>::trim_ascii);
     let text = message(piece.unwrap_or(body)).unwrap_or_else(|| plain(&String::from_utf8_lossy(body)));
@@ -16,7 +16,7 @@ pub fn of_error(body: &[u8]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Whether an account is at its end, which no waiting changes.
+/// Whether a quota is exhausted, which a retry does not change.
 pub fn is_quota(body: &[u8]) -> bool {
     let error = json::member(body, "error").unwrap_or(b"{}");
     ["code", "type"]
@@ -24,7 +24,8 @@ pub fn is_quota(body: &[u8]) -> bool {
         .any(|name| json::member(error, name) == Some(br#""insufficient_quota""#))
 }
 
-/// The message of an error as services spell it: `{"error":{"message"}}`, `{"error":"..."}`, `{"message"}`, `{"detail"}`.
+/// The message of an error in the usual forms: `{"error":{"message"}}`, `{"error":"..."}`, `{"message"}`,
+/// `{"detail"}`.
 pub fn message(body: &[u8]) -> Option<String> {
     if !body.starts_with(b"{") {
         return None;
@@ -41,7 +42,7 @@ pub fn message(body: &[u8]) -> Option<String> {
         .or_else(|| text(body, "detail"))
 }
 
-/// Text on one line; of a page of HTML what stands outside its tags.
+/// Converts to one line of text, without HTML tags.
 fn plain(text: &str) -> String {
     if !text.trim_start().starts_with('<') {
         return text.to_string();
@@ -55,7 +56,7 @@ fn plain(text: &str) -> String {
     out
 }
 
-/// On one line, without control characters, and no longer than needed.
+/// Shortens to one line without control characters.
 pub fn short(text: &str) -> String {
     let clean = text.replace(char::is_control, " ");
     let words: Vec<&str> = clean.split_whitespace().collect();

@@ -14,7 +14,7 @@ use ureq::http::Uri;
 #[derive(Debug)]
 pub struct Settings {
     pub api: Api,
-    /// The address that is posted to.
+    /// The request URL.
     pub url: Uri,
     pub model: String,
     pub key: Option<Key>,
@@ -22,7 +22,7 @@ pub struct Settings {
     pub headers: Vec<(String, String)>,
     pub max_tokens: Option<u64>,
     pub temperature: Option<String>,
-    /// Further members of the request, as JSON; none takes one out.
+    /// Additional request members as JSON; `None` removes a member.
     pub parameters: Vec<(String, Option<Vec<u8>>)>,
     pub timeout: Duration,
     pub connect_timeout: Duration,
@@ -32,7 +32,7 @@ pub struct Settings {
     pub max_wait: Duration,
 }
 
-/// The table `[llm]`; each key is an option as well.
+/// The table `[llm]`; each key is also an option.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Table {
@@ -52,24 +52,24 @@ struct Table {
     max_wait: Option<String>,
 }
 
-/// The config file, of which the rest is convo's own.
+/// The config file; convo parses its other tables.
 #[derive(Debug, Default, Deserialize)]
 struct File {
     #[serde(default)]
     llm: Table,
 }
 
-/// Where the services are.
+/// Default base URLs.
 const OPENAI: &str = "https://api.openai.com/v1";
 const ANTHROPIC: &str = "https://api.anthropic.com";
 
-/// A variable that is set to something.
+/// A nonempty environment variable.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 impl Settings {
-    /// From the command line, the environment and the config file. What is worth telling goes to `tell`.
+    /// Merges command line, environment and config file. `tell` receives warnings.
     pub fn new(arguments: &Arguments, tell: &dyn Fn(&str)) -> Result<Settings> {
         let table = table()?;
         let (asked, waiting) = (&arguments.model, &arguments.waiting);
@@ -148,23 +148,23 @@ impl Settings {
         })
     }
 
-    /// The host that is asked, for messages.
+    /// The host name, for messages.
     pub fn host(&self) -> String {
         let authority = self.url.authority();
         authority.map(ToString::to_string).unwrap_or_default()
     }
 }
 
-/// Where a request goes.
+/// The target of a request.
 struct Place {
     api: Api,
     url: Uri,
-    /// The variable with the usual key of that service; none for any other place.
+    /// The variable with the usual key of this service; none for any other host.
     own_key: Option<&'static str>,
 }
 
 impl Place {
-    /// The interface is what was named; else what the address shows; else what the model's name does.
+    /// Determines the API: as given, else from the URL, else from the model name.
     fn find(named: Option<Interface>, base: Option<String>, model: &str) -> Result<Place> {
         let named = named.map(|interface| match interface {
             Interface::OpenaiChat => Api::OpenaiChat,
@@ -204,7 +204,7 @@ impl Place {
     }
 }
 
-/// An address that can be posted to.
+/// Parses a URL and checks its scheme.
 fn address(text: &str) -> Result<Uri> {
     let wrong = |what: &str| {
         Error::new(Kind::Config, format!("base URL: {what}"))
@@ -221,7 +221,7 @@ fn address(text: &str) -> Result<Uri> {
     }
 }
 
-/// The interface that an address shows.
+/// The API that a URL indicates.
 fn shown(base: &Uri) -> Api {
     let path = base.path().trim_end_matches('/');
     let host = base.host().unwrap_or_default();
@@ -234,7 +234,7 @@ fn shown(base: &Uri) -> Api {
     }
 }
 
-/// The whole address: what is missing of the path is added.
+/// Completes the path of a base URL.
 fn whole(api: Api, base: &Uri) -> Result<Uri> {
     let end = match api {
         Api::Anthropic => "/messages",
@@ -245,7 +245,7 @@ fn whole(api: Api, base: &Uri) -> Result<Uri> {
     let path = match (api, path) {
         (_, path) if path.ends_with(end) => path.to_string(),
         (_, "") => format!("/v1{end}"),
-        // Its own programs are told the address without the version.
+        // Anthropic's own programs use the base URL without the version.
         (Api::Anthropic, path) if !path.ends_with("/v1") => format!("{path}/v1{end}"),
         (_, path) => format!("{path}{end}"),
     };
@@ -292,7 +292,7 @@ fn interface(name: String) -> Result<Interface> {
         .map_err(|_| wrong("api", "expected openai-chat, openai-responses or anthropic"))
 }
 
-/// The variable of an option: `max-wait` is `CONVO_LLM_MAX_WAIT`.
+/// The variable of an option, e.g. `CONVO_LLM_MAX_WAIT` for `max-wait`.
 fn variable_of(name: &str) -> String {
     format!("CONVO_LLM_{}", name.to_ascii_uppercase().replace('-', "_"))
 }
@@ -325,7 +325,7 @@ fn wrong(name: &str, why: &str) -> Error {
     )
 }
 
-/// The table of the config file: the one that is named, else the usual one, which need not be there.
+/// Reads the table from the given config file, or from the default one if it exists.
 fn table() -> Result<Table> {
     let named = variable("CONVO_CONFIG").map(PathBuf::from);
     let usual = || {
@@ -338,7 +338,7 @@ fn table() -> Result<Table> {
         return Ok(Table::default());
     };
     let at = |error: Error| error.at(path.to_string_lossy(), convo::error::Place::default());
-    // A FIFO would be waited for, a device read without end. /dev/null is an empty file.
+    // Opening a FIFO would block, and a device may be endless. /dev/null is an empty file.
     let is_read = |about: std::fs::Metadata| about.is_file() || path == Path::new("/dev/null");
     if std::fs::metadata(&path).is_ok_and(|about| !is_read(about)) {
         return Err(at(Error::new(Kind::Config, "not a regular file")));

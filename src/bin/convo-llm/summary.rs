@@ -1,14 +1,14 @@
-//! A summary, as `convo summarize` asks for one: its request is a question to the model, its answer an object.
+//! Answers a summary request of `convo summarize`: sends it to the model as a question and returns an object.
 
 use crate::ask::Model;
 use convo::error::{Error, Kind, Result};
 use convo::model::json::{self, Dialect, ObjectBuilder};
 use convo::model::session::Session;
 
-/// Members of a request that are data for the model; what else is in it is for programs.
+/// Request members that the model receives as data; the others are for programs.
 const DATA: [&str; 4] = ["budget", "pins", "previous_summary", "messages"];
 
-/// Answers the pieces of a request, each with the answer to the one before; the last answer is the summary.
+/// Answers the chunks of a request, each with the previous answer; the last answer is the summary.
 pub fn run(model: &Model<'_>, pieces: &[Vec<u8>], system: Option<&str>) -> Result<Vec<u8>> {
     let mut previous: Option<String> = None;
     for piece in pieces {
@@ -37,7 +37,7 @@ pub fn run(model: &Model<'_>, pieces: &[Vec<u8>], system: Option<&str>) -> Resul
     Ok(answer.finish())
 }
 
-/// The question: what to do as instructions, and the rest as data that nobody is to follow.
+/// Builds the question: the task as instructions, and the rest marked as data that contains no instructions.
 fn question(piece: &[u8], previous: Option<&str>, system: Option<&str>) -> Result<Session> {
     if json::value_end(piece, 0, Dialect::Strict) != Ok(piece.len()) {
         return Err(Error::new(Kind::Data, "the summary request is damaged"));
@@ -70,7 +70,7 @@ fn question(piece: &[u8], previous: Option<&str>, system: Option<&str>) -> Resul
     Ok(session)
 }
 
-/// The text behind what models of one's own think aloud.
+/// Removes the reasoning that self-hosted models print before the text.
 fn without_thinking(text: &str) -> &str {
     let text = text.trim();
     let thought = text

@@ -1,4 +1,4 @@
-//! Tools: what is offered to a model, and the commands that answer its calls.
+//! Tools offered to a model, and the commands that answer their calls.
 
 use crate::arguments::Tools;
 use crate::command::{self, Outcome, ShellCommand};
@@ -9,22 +9,22 @@ use convo::model::json::{self, Dialect, ObjectBuilder};
 use convo::model::message::ToolCall;
 use std::time::Duration;
 
-/// A tool as it is offered.
+/// A tool as offered to a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     name: String,
     description: Option<String>,
-    /// A JSON schema of its arguments.
+    /// The JSON schema of its parameters.
     parameters: Vec<u8>,
     /// The command that answers its calls.
     command: Option<String>,
 }
 
-/// What a tool takes of which nothing is said: any object.
+/// The schema of a tool without one: any object.
 const OPEN: &[u8] = br#"{"type":"object","properties":{}}"#;
 
 impl Offer {
-    /// A tool of which only the name is known.
+    /// A tool known only by name.
     pub fn open(name: &str) -> Offer {
         Offer {
             name: name.to_string(),
@@ -44,7 +44,7 @@ impl Offer {
         function
     }
 
-    /// In the shape of OpenAI Chat.
+    /// Encodes the tool for the OpenAI Chat API.
     pub fn chat(&self) -> Vec<u8> {
         let mut tool = ObjectBuilder::default();
         tool.text("type", "function")
@@ -52,14 +52,14 @@ impl Offer {
         tool.finish()
     }
 
-    /// In the shape of the Responses interface.
+    /// Encodes the tool for the Responses API.
     pub fn responses(&self) -> Vec<u8> {
         let mut tool = self.function("parameters");
         tool.text("type", "function");
         tool.finish()
     }
 
-    /// In the shape of the Anthropic interface.
+    /// Encodes the tool for the Anthropic API.
     pub fn anthropic(&self) -> Vec<u8> {
         self.function("input_schema").finish()
     }
@@ -70,14 +70,14 @@ impl Offer {
 pub struct Toolbox {
     pub offers: Vec<Offer>,
     timeout: Duration,
-    /// Variables that no command receives.
+    /// Environment variables withheld from commands.
     withheld: Vec<&'static str>,
     limits: CallLimits,
-    /// There where a command may run.
+    /// Present if a command may run.
     interrupt: Option<Interrupt>,
 }
 
-/// How many calls of a model run a command: a reply may hold any number of them.
+/// Limits on the number of calls to run, because a reply may contain any number of them.
 #[derive(Clone, Copy, Debug)]
 struct CallLimits {
     per_reply: usize,
@@ -85,7 +85,7 @@ struct CallLimits {
 }
 
 impl Toolbox {
-    /// From the command line; files of schemas are read.
+    /// Creates the tools from the command line, and reads schema files.
     pub fn new(arguments: &Tools) -> Result<Toolbox> {
         let mut offers: Vec<Offer> = Vec::new();
         for (name, command) in &arguments.commands {
@@ -122,7 +122,7 @@ impl Toolbox {
         })
     }
 
-    /// Whether calls are answered here: all of them, or none. One of a tool that nobody offered gets an answer, which says so.
+    /// Whether commands answer these calls: all or none. A call of an unknown tool is answered with an error.
     pub fn answers(&self, calls: &[ToolCall<'_>]) -> bool {
         let some = self.offers.iter().any(|offer| offer.command.is_some());
         let left = |call: &ToolCall<'_>| {
@@ -132,8 +132,8 @@ impl Toolbox {
         some && !calls.iter().any(left)
     }
 
-    /// Answers the calls of one reply, each with a record; `answered` counts the calls of the whole run. A call over a limit
-    /// is answered without running anything, so that the history stays valid.
+    /// Answers the calls of one reply with records; `answered` counts the calls of the whole run. A call over a limit
+    /// is answered with an error and not run, so that the history is valid.
     pub fn run_all(&self, calls: &[ToolCall<'_>], answered: &mut usize) -> Vec<Vec<u8>> {
         let mut records = Vec::with_capacity(calls.len());
         for (place, call) in calls.iter().enumerate() {
@@ -157,7 +157,7 @@ impl Toolbox {
         records
     }
 
-    /// How many of a reply's calls are not run because there are too many.
+    /// How many calls of a reply exceed the limits.
     pub fn over_limit(&self, calls: usize, answered: usize) -> usize {
         let room = self.limits.per_run.saturating_sub(answered);
         calls.saturating_sub(self.limits.per_reply.min(room))
@@ -172,7 +172,7 @@ impl Toolbox {
                 failed: true,
             };
         };
-        // Models leave out an object that is empty.
+        // Models omit empty arguments.
         let arguments = match call.arguments.trim() {
             "" => "{}",
             arguments => arguments,
@@ -187,7 +187,7 @@ impl Toolbox {
     }
 }
 
-/// The result of a call as a record.
+/// Encodes the result of a call as a record.
 fn record(call: &ToolCall<'_>, outcome: &Outcome) -> Vec<u8> {
     let mut record = ObjectBuilder::default();
     record
@@ -200,7 +200,7 @@ fn record(call: &ToolCall<'_>, outcome: &Outcome) -> Vec<u8> {
     }
     record.finish()
 }
-/// Most bytes of a file with a schema.
+/// Maximum size of a schema file in bytes.
 const MOST: u64 = 1 << 20;
 
 fn describe(offer: &mut Offer, file: &str) -> Result<()> {
@@ -217,7 +217,7 @@ fn describe(offer: &mut Offer, file: &str) -> Result<()> {
         Err(fault) => return Err(wrong(&format!("not valid JSON: {}", fault.what))),
     }
     let (raw, _) = json::compact(raw);
-    // As the interfaces spell tools: the schema in a member of its own, or the whole of it in `function`.
+    // APIs wrap the schema in a member, or all of it in `function`.
     let whole = json::member(&raw, "function").unwrap_or(&raw);
     let inner = ["parameters", "input_schema"]
         .iter()

@@ -1,5 +1,4 @@
-//! The plugin `convo mcp`: sessions for models, over the Model Context Protocol. A plugin, since it is a server and the
-//! program is not; what its tools do, the program does.
+//! The plugin `convo mcp`: offers sessions to models over the Model Context Protocol. Its tools run the program.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -16,7 +15,7 @@ use run::Program;
 use std::io::BufRead;
 use std::process::ExitCode;
 
-/// Longest message from a client. Calls are short; a longer message is refused.
+/// Maximum size of a client message in bytes; longer ones are rejected.
 const LONGEST: u64 = 1024 * 1024;
 
 fn main() -> ExitCode {
@@ -49,7 +48,7 @@ fn main() -> ExitCode {
         if let Some(answer) = protocol::answer(&line, &program)
             && !output.line(&answer)
         {
-            // Nobody listens any longer.
+            // The client closed its end.
             return ExitCode::SUCCESS;
         }
     }

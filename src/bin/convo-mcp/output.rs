@@ -7,7 +7,7 @@ use std::io::Write;
 pub struct Output;
 
 impl Output {
-    /// Writes an answer as one line, at once; false when standard output is closed.
+    /// Writes and flushes an answer as one line; false when standard output is closed.
     pub fn line(&self, answer: &Value) -> bool {
         let mut out = std::io::stdout();
         writeln!(out, "{answer}").and_then(|()| out.flush()).is_ok()

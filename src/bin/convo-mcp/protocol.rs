@@ -1,10 +1,10 @@
-//! JSON-RPC 2.0 as the Model Context Protocol uses it: one message a line, and an answer to each that has an id.
+//! JSON-RPC 2.0 as in the Model Context Protocol: one message per line, and an answer to each message with an id.
 
 use crate::run::Program;
 use crate::tools;
 use serde_json::{Value, json};
 
-/// Versions of the protocol whose calls of tools are alike, newest first.
+/// Supported protocol versions, newest first; their tool calls are compatible.
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 const PARSE_ERROR: i32 = -32700;
@@ -23,7 +23,7 @@ pub fn answer(line: &[u8], program: &Program) -> Option<Value> {
     };
     let id = message.get("id").filter(|id| id.is_string() || id.is_number());
     let Some(method) = message.get("method").and_then(Value::as_str) else {
-        // An answer to a request, of which this server sends none.
+        // A response; this server sends no requests.
         let is_answer = message.get("result").is_some() || message.get("error").is_some();
         let id = id.cloned().unwrap_or_default();
         return (!is_answer).then(|| failed(id, INVALID_REQUEST, "no method"));

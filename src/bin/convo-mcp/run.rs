@@ -1,4 +1,4 @@
-//! Runs the program for a call, and makes its output the result.
+//! Runs the program for a call and returns its output.
 
 use crate::arguments::Arguments;
 use crate::tools::Call;
@@ -8,10 +8,10 @@ use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Status of a search without a match.
+/// Exit status of a search without a match.
 const NOTHING: i32 = 1;
 
-/// The program, and what calls may get of it.
+/// The program, and limits for its calls.
 pub struct Program {
     path: OsString,
     max_bytes: u64,
@@ -19,7 +19,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// The program that called this plugin, else the one beside it, else the one on PATH.
+    /// Finds the program: the caller of this plugin, else the one next to it, else the one on PATH.
     pub fn new(arguments: &Arguments) -> Program {
         let caller = std::env::var_os("CONVO").filter(|path| !path.is_empty());
         let beside = || {
@@ -33,7 +33,7 @@ impl Program {
         }
     }
 
-    /// The result of a call: the text that the command prints, or why there is none.
+    /// Runs a call; returns the printed text or an error.
     pub fn call(&self, call: &Call) -> Value {
         if let Some(name) = call.sessions.iter().find(|name| !self.files && is_file(name)) {
             let problem = format!("{name}: files are not read (the server runs without --files)");
@@ -76,18 +76,18 @@ impl Program {
             };
         }
         let failed = text.is_empty() || !matches!(status, Some(0 | NOTHING));
-        // Damage is reported behind what could be read.
+        // Damage is reported after the readable content.
         Ok(content(&(text + &messages), failed && !is_cut))
     }
 
-    /// Reads as much as a result may hold; true if there was more. The program ends when nobody reads on.
+    /// Reads up to the size limit; true if there was more. The program ends when its pipe is closed.
     fn read(&self, from: Option<impl Read>, into: &mut Vec<u8>) -> std::io::Result<bool> {
         let Some(from) = from else { return Ok(false) };
         from.take(self.max_bytes.saturating_add(1)).read_to_end(into)?;
         let is_cut = into.len() as u64 > self.max_bytes;
         if is_cut {
             into.pop();
-            // Not within a character.
+            // Do not cut within a character.
             let whole = String::from_utf8_lossy(into).trim_end_matches('\u{fffd}').len();
             into.truncate(whole);
         }
@@ -95,7 +95,7 @@ impl Program {
     }
 }
 
-/// Whether the program would take this name for a file that there is.
+/// Whether the program would interpret this name as an existing file.
 fn is_file(name: &str) -> bool {
     name.contains(['/', '.']) && Path::new(name).exists()
 }

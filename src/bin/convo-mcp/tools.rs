@@ -1,20 +1,20 @@
-//! The tools: for each a definition that a model reads, and the command line that answers a call.
+//! The tools: a definition for the model, and the command line that answers a call.
 
 use serde_json::{Map, Value, json};
 
-/// How the value of a parameter becomes arguments. The option is `--` and the name of the parameter.
+/// How to convert a parameter to arguments. The option is `--` and the parameter's name.
 enum Kind {
     /// `--option VALUE`.
     Text,
     /// `--option N`, at least 1.
     Number,
-    /// `--option` where it is true.
+    /// `--option` if true.
     Flag,
-    /// Text that is searched for, ahead of the sessions.
+    /// A search pattern, before the sessions.
     Pattern,
     /// The name of a session.
     Session,
-    /// The names of sessions, of which there may be none.
+    /// Names of sessions, possibly none.
     Sessions,
 }
 
@@ -24,7 +24,7 @@ struct Parameter {
     about: &'static str,
 }
 
-/// A tool, whose name is that of a command.
+/// A tool, named like its command.
 pub struct Tool {
     pub name: &'static str,
     about: &'static str,
@@ -32,7 +32,7 @@ pub struct Tool {
     parameters: &'static [Parameter],
 }
 
-/// What a call runs.
+/// The command line of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Call {
     pub options: Vec<String>,
@@ -163,13 +163,13 @@ pub const ALL: [Tool; 4] = [
     },
 ];
 
-/// The tool of this name.
+/// The tool with this name.
 pub fn find(name: &str) -> Option<&'static Tool> {
     ALL.iter().find(|tool| tool.name == name)
 }
 
 impl Tool {
-    /// The tool as `tools/list` describes it.
+    /// The definition for `tools/list`.
     pub fn definition(&self) -> Value {
         let properties: Map<String, Value> = self
             .parameters
@@ -190,10 +190,10 @@ impl Tool {
         })
     }
 
-    /// The command line for the arguments of a call.
+    /// Converts the arguments of a call to a command line.
     ///
     /// # Errors
-    /// The reason why the arguments do not fit the tool.
+    /// A description of invalid arguments.
     pub fn command_line(&self, arguments: &Value) -> Result<Call, String> {
         let none = Map::new();
         let given = match arguments {
@@ -219,7 +219,7 @@ impl Tool {
                 None => {}
             }
         }
-        // A ranking prints sessions, which have no lines to limit.
+        // A ranking lists sessions, so it has no line limit.
         let is_ranking = call.options.iter().any(|option| option == "--rank");
         for option in self.fixed.iter().filter(|_| !is_ranking) {
             let name = option.split('=').next().unwrap_or(option);
@@ -251,7 +251,7 @@ impl Parameter {
         }
     }
 
-    /// The form of a value, for messages.
+    /// The expected type, for messages.
     fn form(&self) -> &'static str {
         match self.kind {
             Kind::Number => "a positive number",
@@ -261,11 +261,11 @@ impl Parameter {
         }
     }
 
-    /// Adds a value to a command line; none if it is of another form.
+    /// Adds a value to a command line; none if it has the wrong type.
     fn add(&self, value: &Value, call: &mut Call) -> Option<()> {
         let option = format!("--{}", self.name.replace('_', "-"));
         match self.kind {
-            // One argument: the value cannot be an option.
+            // A single argument, so that the value cannot be parsed as an option.
             Kind::Text => call.options.push(format!("{option}={}", value.as_str()?)),
             Kind::Number => {
                 let number = value.as_u64().filter(|number| *number > 0)?;

@@ -11,7 +11,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-/// When to use colour.
+/// When to use color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set.
@@ -23,14 +23,14 @@ pub enum Color {
     Never,
 }
 
-/// The form of messages.
+/// The format of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Diagnostics {
     Text,
     Json,
 }
 
-/// Where messages and data go, and how loud.
+/// Writes data and messages as the global options request.
 #[derive(Debug)]
 pub struct Output {
     quiet: bool,
@@ -47,11 +47,11 @@ pub struct Output {
 /// The name of standard output in messages.
 const STDOUT: &str = "standard output";
 
-/// Findings of one input that are told one by one; the rest is counted.
+/// Maximum number of findings listed per input; the others are counted.
 const TOLD: usize = 20;
 
 impl Output {
-    /// From the options of the command line.
+    /// Creates the output from the global options.
     pub fn new(quiet: bool, verbose: bool, color: Color) -> Self {
         Output {
             quiet,
@@ -66,7 +66,7 @@ impl Output {
         }
     }
 
-    /// Without a pager.
+    /// Disables the pager.
     pub fn without_pager(self, without: bool) -> Self {
         Output {
             pages: !without,
@@ -74,21 +74,21 @@ impl Output {
         }
     }
 
-    /// Makes messages JSON objects, for `--json`, unless `--diagnostics` says otherwise.
+    /// Prints messages as JSON objects, for `--json`, unless `--diagnostics` selects a format.
     pub fn speak_json(&self, json: bool) {
         if self.diagnostics.is_none() {
             self.json.store(json, Ordering::Relaxed);
         }
     }
 
-    /// The form of messages that `--diagnostics` asks for.
+    /// Sets the format requested with `--diagnostics`.
     pub fn with_diagnostics(mut self, form: Option<Diagnostics>) -> Self {
         self.diagnostics = form;
         self.json = AtomicBool::new(form == Some(Diagnostics::Json));
         self
     }
 
-    /// Suppresses messages, while an input is read again.
+    /// Suppresses messages while an input is read again.
     pub fn mute(&self, muted: bool) {
         self.muted.store(muted, Ordering::Relaxed);
     }
@@ -98,12 +98,12 @@ impl Output {
         self.json.load(Ordering::Relaxed)
     }
 
-    /// Whether only the status is wanted.
+    /// Whether `-q` suppresses messages.
     pub fn is_quiet(&self) -> bool {
         self.quiet
     }
 
-    /// Whether standard output takes colour.
+    /// Whether to color standard output.
     pub fn colored(&self) -> bool {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
         match self.color {
@@ -116,52 +116,52 @@ impl Output {
         }
     }
 
-    /// The worst status so far.
+    /// The exit status so far: the worst one noted.
     pub fn status(&self) -> u8 {
         self.worst.load(Ordering::Relaxed)
     }
 
-    /// Remembers a status; the worst of a run is its status.
+    /// Notes a status; the process exits with the worst one.
     pub fn note_status(&self, kind: Kind) {
         self.worst.fetch_max(kind.status(), Ordering::Relaxed);
     }
 
-    /// Tells what was changed; `-q` silences it.
+    /// Reports a change, unless `-q` is given.
     pub fn tell(&self, input: &str, what: &str) {
         if !self.quiet {
             self.message("note", input, Place::default(), what, None);
         }
     }
 
-    /// Reports a finding and what to do about it, unless -q is given.
+    /// Reports a finding with a hint, unless `-q` is given.
     pub fn tell_with_hint(&self, input: &str, what: &str, hint: &str) {
         if !self.quiet {
             self.message("note", input, Place::default(), what, Some(hint));
         }
     }
 
-    /// Tells what only `-v` wants to know.
+    /// Reports a detail, only with `-v`.
     pub fn detail(&self, input: &str, what: &str) {
         if self.verbose {
             self.message("detail", input, Place::default(), what, None);
         }
     }
 
-    /// A line of an explanation that was asked for.
+    /// Prints a line of a requested explanation.
     pub fn explain(&self, line: &str) {
         if !self.quiet {
             self.line(&visible(line));
         }
     }
 
-    /// Tells of an error and remembers its status.
+    /// Reports an error and notes its status.
     pub fn error(&self, error: &Error) {
         self.note_status(error.kind);
         let (input, place) = error.at.clone().unwrap_or_default();
         self.message("error", &input, place, &error.message, error.hint.as_deref());
     }
 
-    /// Tells what reading or writing an input found, and empties the report.
+    /// Prints and clears the findings and losses of an input.
     pub fn report(&self, input: &str, report: &mut Report) {
         let findings = std::mem::take(&mut report.findings);
         let damaged = findings.iter().filter(|finding| finding.damage).count();
@@ -227,12 +227,13 @@ impl Output {
         self.line(&text);
     }
 
-    /// One write, so that lines of several processes do not mix. Nobody can be told that telling failed.
+    /// Writes in a single call, so that lines of several processes do not mix. Errors are ignored, because they
+    /// cannot be reported.
     fn line(&self, text: &str) {
         let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
     }
 
-    /// Shows progress on a terminal: the line is overwritten by the next one, and by `None` removed.
+    /// Shows progress on a terminal: each line overwrites the previous one, and `None` removes it.
     pub fn progress(&self, text: Option<&str>) {
         if self.quiet || self.speaks_json() || !io::stderr().is_terminal() {
             return;
@@ -240,8 +241,8 @@ impl Output {
         let _ = io::stderr().write_all(format!("\r\x1b[K{}", text.unwrap_or_default()).as_bytes());
     }
 
-    /// Writes data to standard output; on a terminal without its control and direction characters. A failure is an error
-    /// with the status of one; [`closed`] recognizes a reader that went away by its source.
+    /// Writes data to standard output; on a terminal, without control and direction characters. A write error carries
+    /// an exit status; [`closed`] detects a reader that closed the pipe.
     pub fn stdout<T>(&self, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>) -> anyhow::Result<T> {
         if !io::stdout().is_terminal() {
             return self.styled(write);
@@ -254,17 +255,17 @@ impl Output {
         })
     }
 
-    /// Writes text that holds colors of our own, and of sessions only what is [`visible`].
+    /// Writes text with our own colors; text of sessions must be filtered with [`visible`].
     pub fn styled<T>(&self, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>) -> anyhow::Result<T> {
         let mut out = io::BufWriter::with_capacity(64 * 1024, Unlocked { failed: &self.failed });
         let done = write(&mut out);
-        // What was written before an error stands before it.
+        // Flush first, so that an error follows the data before it.
         let flushed = if self.stdout_failed() { Ok(()) } else { out.flush() };
         let done = done.and_then(|done| {
             flushed.map_err(|error| Error::io("cannot write", error))?;
             Ok(done)
         });
-        // What could not be written must not be tried again when the buffer is dropped.
+        // Prevent another write attempt when the buffer is dropped.
         let _ = out.into_parts();
         if self.stdout_failed() {
             done.context(STDOUT)
@@ -273,7 +274,7 @@ impl Output {
         }
     }
 
-    /// Whether standard output takes no more: then no input is worth reading.
+    /// Whether standard output is closed, so that reading further input is useless.
     pub fn stdout_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
     }
@@ -292,13 +293,12 @@ impl Output {
         })
     }
 
-    /// Writes one line of data about a change that is done: when it cannot be told, nobody may think that nothing
-    /// was changed.
+    /// Writes one line about a finished change. A write error says that the change was made.
     pub fn print_done(&self, line: &str) -> anyhow::Result<()> {
         self.done(self.print(line))
     }
 
-    /// The same for what was printed otherwise.
+    /// The same for data printed in another way.
     pub fn done<T>(&self, printed: anyhow::Result<T>) -> anyhow::Result<T> {
         printed.map_err(|error| match error.downcast::<Error>() {
             Ok(error) => anyhow::Error::from(error.kind(Kind::Unsure)).context(STDOUT),
@@ -306,7 +306,7 @@ impl Output {
         })
     }
 
-    /// Prints text for people. On a terminal that is too small for it, a pager shows it.
+    /// Prints text for people, with a pager if the terminal is too small.
     pub fn page(&self, text: &str) -> anyhow::Result<()> {
         let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
         let (rows, width) = size.map_or((0, 0), |size| (size.ws_row.into(), size.ws_col.into()));
@@ -325,7 +325,7 @@ impl Output {
     }
 }
 
-/// Standard output without the line buffer that the standard library puts around it.
+/// Standard output without the standard library's line buffer.
 struct Unlocked<'f> {
     failed: &'f AtomicBool,
 }
@@ -333,7 +333,7 @@ struct Unlocked<'f> {
 impl Write for Unlocked<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = rustix::io::write(rustix::stdio::stdout(), bytes).map_err(io::Error::from);
-        // An interrupted write is repeated by the caller.
+        // The caller repeats an interrupted write.
         if written
             .as_ref()
             .is_err_and(|error| error.kind() != io::ErrorKind::Interrupted)
@@ -347,7 +347,7 @@ impl Write for Unlocked<'_> {
     }
 }
 
-/// Whether an error is only that the reader of our output went away.
+/// Whether an error only means that the reader closed the pipe.
 pub fn closed(error: &anyhow::Error) -> bool {
     error.to_string() == STDOUT
         && error
@@ -356,7 +356,7 @@ pub fn closed(error: &anyhow::Error) -> bool {
             .is_some_and(|source| source.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Whether standard output is a pipe that nobody reads any more.
+/// Whether standard output is a pipe without a reader.
 pub fn reader_is_gone() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stdout = rustix::stdio::stdout();
@@ -365,7 +365,7 @@ pub fn reader_is_gone() -> bool {
     ready && descriptors[0].revents().contains(PollFlags::ERR)
 }
 
-/// Columns of the terminal that standard output is; none when it is no terminal.
+/// Columns of the terminal on standard output; none without a terminal.
 pub fn columns() -> Option<usize> {
     if !io::stdout().is_terminal() {
         return None;
@@ -373,14 +373,14 @@ pub fn columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
     let known = size.map_or(0, |size| usize::from(size.ws_col));
     let given = || std::env::var("COLUMNS").ok()?.parse().ok();
-    // A terminal that does not know its size has none.
+    // A terminal of unknown size reports 0.
     Some(known)
         .filter(|columns| *columns > 0)
         .or_else(given)
         .or(Some(80))
 }
 
-/// A number of things: `1 line`, `2 lines`.
+/// Formats a count: `1 line`, `2 lines`.
 pub fn counted(count: u64, thing: &str) -> String {
     match count {
         1 => format!("1 {thing}"),
@@ -388,18 +388,18 @@ pub fn counted(count: u64, thing: &str) -> String {
     }
 }
 
-/// The name of a file for messages.
+/// The name of a path in messages.
 pub fn path_name(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
 impl Output {
-    /// Tells of an error that ended a verb; the status of the run.
+    /// Reports the error that ended a command; returns the exit status.
     pub fn fail(&self, error: &anyhow::Error) -> u8 {
         match error.downcast_ref::<Error>() {
             Some(inner) if error.to_string() == inner.to_string() => self.error(inner),
             Some(inner) => {
-                // What stands around the error, such as "standard output", is its input.
+                // The context of the error, such as "standard output", names its input.
                 let outer =
                     Error::new(inner.kind, inner.message.clone()).at(error.to_string(), Place::default());
                 self.error(&Error {
@@ -412,10 +412,11 @@ impl Output {
         self.status()
     }
 
-    /// Prints help or a usage error of `command`, empty for the program itself: help is data, an error a message.
+    /// Prints help or a usage error of `command` (empty for the program itself). Help goes to standard output, an
+    /// error to standard error.
     pub fn usage(error: &clap::Error, command: &str) -> anyhow::Result<u8> {
         if !error.use_stderr() {
-            // The short help fits a screen.
+            // The short help fits on a screen.
             let no_pager = std::env::args_os().any(|argument| argument == "--no-pager" || argument == "-h");
             let output = Output::new(false, false, Color::Auto).without_pager(no_pager);
             let text = error.render();
@@ -438,7 +439,7 @@ impl Output {
         Ok(Kind::Usage.status())
     }
 
-    /// The short help on standard error, for a call that says nothing.
+    /// Prints the short help on standard error, for a call without arguments.
     pub fn short_help(command: &mut clap::Command) -> anyhow::Result<u8> {
         let _ = io::stderr().write_all(command.render_help().to_string().as_bytes());
         Ok(Kind::Usage.status())

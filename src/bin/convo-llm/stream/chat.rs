@@ -1,11 +1,11 @@
-//! The pieces of OpenAI Chat: each holds what is added to the message.
+//! Assembles streamed chunks of the OpenAI Chat API, each of which adds to the message.
 
 use super::{Step, Text};
 use crate::request::list;
 use convo::model::json::{self, Dialect, ObjectBuilder};
 use std::collections::HashMap;
 
-/// What has come of a reply.
+/// The reply assembled so far.
 #[derive(Debug, Default)]
 pub struct Pieces {
     id: Option<Vec<u8>>,
@@ -13,11 +13,11 @@ pub struct Pieces {
     usage: Option<Vec<u8>>,
     content: Text,
     refusal: Text,
-    /// Thinking, under the name that the service has for it.
+    /// Reasoning, under the member name that the service uses.
     reasoning: Vec<(&'static str, Text)>,
     details: Vec<Vec<u8>>,
     calls: Vec<Call>,
-    /// Where the call of an index is in `calls`.
+    /// The position in `calls` of each call index.
     numbered: HashMap<Vec<u8>, usize>,
     finish_reason: Option<Vec<u8>>,
 }
@@ -34,7 +34,7 @@ fn is_text(raw: &&[u8]) -> bool {
 }
 
 impl Pieces {
-    /// Adds a piece.
+    /// Adds a chunk.
     pub fn push(&mut self, data: &[u8]) -> Step {
         let own = |name: &str| json::member(data, name).filter(is_text).map(<[u8]>::to_vec);
         self.id = self.id.take().or_else(|| own("id"));
@@ -74,7 +74,7 @@ impl Pieces {
         Step::of(member("content").or(member("refusal")))
     }
 
-    /// Adds a piece of a call. Some services do not number them: then a name begins one.
+    /// Adds a part of a call. Some services send no index; then a name begins a new call.
     fn call(&mut self, piece: &[u8]) {
         let index = json::member(piece, "index").filter(|raw| *raw != b"null");
         let function = json::member(piece, "function").unwrap_or(b"{}");
@@ -93,7 +93,7 @@ impl Pieces {
             next
         });
         let call = &mut self.calls[at];
-        // Some say id and name again with every piece.
+        // Some services repeat id and name in every chunk.
         if call.id.is_empty() {
             call.id.push(json::member(piece, "id"));
         }
@@ -110,12 +110,12 @@ impl Pieces {
         }
     }
 
-    /// Whether the end has come.
+    /// Whether the end was received.
     pub fn is_whole(&self) -> bool {
         self.finish_reason.is_some()
     }
 
-    /// The reply as a whole.
+    /// Returns the assembled reply.
     pub fn body(self) -> Vec<u8> {
         let mut message = ObjectBuilder::default();
         message.text("role", "assistant");

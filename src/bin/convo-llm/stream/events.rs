@@ -1,23 +1,23 @@
-//! Server-sent events: the data of each, whatever the borders of what comes over the network.
+//! Parses server-sent events, independent of network packet boundaries.
 //! Source: HTML Living Standard, 9.2 Server-sent events.
 
-/// A stream of events.
+/// An incremental parser of events.
 #[derive(Debug, Default)]
 pub struct Events {
-    /// What has come and was not read yet.
+    /// Received bytes.
     bytes: Vec<u8>,
-    /// How much of it was read.
+    /// How many of them were parsed.
     at: usize,
-    /// Up to where there is no end of a line.
+    /// Up to where no line end was found.
     searched: usize,
-    /// The data of the event that has begun.
+    /// The data of the current event.
     data: Option<Vec<u8>>,
-    /// Whether something was read: a byte order mark is none of the first line.
+    /// Whether anything was parsed; a byte order mark can only come first.
     begun: bool,
 }
 
 impl Events {
-    /// Adds what has come.
+    /// Adds received bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes.drain(..self.at);
         self.searched -= self.at;
@@ -25,7 +25,7 @@ impl Events {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The data of the next whole event.
+    /// The data of the next complete event.
     pub fn next(&mut self) -> Option<Vec<u8>> {
         while let Some(line) = self.line() {
             if line.is_empty() {
@@ -39,7 +39,7 @@ impl Events {
         None
     }
 
-    /// The data of an event that was not ended when the stream was.
+    /// The data of an event that the end of the stream cut off.
     pub fn rest(&mut self) -> Option<Vec<u8>> {
         let line = self.bytes.split_off(self.at);
         self.bytes.clear();
@@ -48,7 +48,7 @@ impl Events {
         self.data.take()
     }
 
-    /// The next line without its end: a line feed, a carriage return, or both.
+    /// The next line without its ending: a line feed, a carriage return, or both.
     fn line(&mut self) -> Option<Vec<u8>> {
         let rest = &self.bytes[self.searched..];
         let found = memchr::memchr2(b'\n', b'\r', rest).map(|at| self.searched + at);
@@ -60,7 +60,7 @@ impl Events {
             (b'\n', _) => end + 1,
             (_, Some(b'\n')) => end + 2,
             (_, Some(_)) => end + 1,
-            // Its second half may be on its way.
+            // A line feed may still follow the carriage return.
             (_, None) => {
                 self.searched = end;
                 return None;
@@ -80,7 +80,7 @@ impl Events {
 
     fn field(&mut self, line: &[u8]) {
         let Some(value) = line.strip_prefix(b"data") else {
-            return; // a comment, or a field that says nothing here: the data has its type in it
+            return; // a comment or an unused field; the data contains the event type
         };
         let value = match value {
             [] => value,

@@ -1,24 +1,24 @@
-//! The pieces of the Anthropic interface: blocks that begin, grow and end.
+//! Assembles streamed events of the Anthropic API: content blocks that begin, grow and end.
 
 use super::{Step, Text};
 use crate::request::list;
 use convo::model::json::{self, Dialect, Members};
 
-/// What has come of a reply.
+/// The reply assembled so far.
 #[derive(Debug, Default)]
 pub struct Pieces {
-    /// The message as it began.
+    /// The initial message object.
     message: Option<Vec<u8>>,
     blocks: Vec<Block>,
     stop_reason: Option<Vec<u8>>,
     usage: Option<Vec<u8>>,
 }
 
-/// A block of content in the making.
+/// An unfinished content block.
 #[derive(Debug, Default)]
 struct Block {
     index: Vec<u8>,
-    /// As it began.
+    /// The initial block object.
     raw: Vec<u8>,
     text: Text,
     thinking: Text,
@@ -28,7 +28,7 @@ struct Block {
 }
 
 impl Pieces {
-    /// Adds a piece.
+    /// Adds an event.
     pub fn push(&mut self, data: &[u8]) -> Step {
         let member = |name: &str| json::member(data, name);
         match member("type").and_then(json::text).unwrap_or_default().as_ref() {
@@ -68,7 +68,7 @@ impl Pieces {
         Step::default()
     }
 
-    /// The reply as a whole. What was counted at its end goes over what was counted at its beginning.
+    /// Returns the assembled reply. Final usage overrides initial usage.
     pub fn body(self) -> Vec<u8> {
         let message = self.message.unwrap_or_else(|| b"{}".to_vec());
         let began = json::member(&message, "usage").filter(|raw| raw.starts_with(b"{"));
@@ -84,7 +84,7 @@ impl Pieces {
     }
 }
 
-/// An object with the members of another over its own, unless they are null.
+/// Merges the non-null members of `other` into an object.
 fn over(object: &[u8], other: &[u8]) -> Vec<u8> {
     let mut out = object.to_vec();
     if let Ok(mut members) = Members::new(other, Dialect::Strict) {
@@ -107,7 +107,7 @@ impl Block {
             .extend(json::member(delta, "citation").map(<[u8]>::to_vec));
     }
 
-    /// The block as a whole: what it began with, and what it grew by.
+    /// The complete block: the initial object with all additions.
     fn raw(&self) -> Vec<u8> {
         let mut out = self.raw.clone();
         for (name, grown) in [
@@ -125,7 +125,7 @@ impl Block {
         let input = self.input.said();
         let is_object = json::value_end(input.as_bytes(), 0, Dialect::Strict) == Ok(input.len());
         if !input.is_empty() {
-            // What was cut off in the middle is no JSON; that it was is told by the reason why the reply ended.
+            // Truncated arguments are not JSON; the stop reason reports the truncation.
             let raw = if is_object { input.as_bytes() } else { b"{}" };
             out = json::with_members(&out, &[("input", Some(raw))]).unwrap_or(out);
         }

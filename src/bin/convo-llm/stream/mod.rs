@@ -1,5 +1,5 @@
-//! A reply that comes in pieces: events, put together to what the interface would have sent as a whole, so that one reader
-//! serves both.
+//! Assembles a streamed reply into the response that the API would have sent without streaming, so that one parser
+//! handles both.
 
 mod chat;
 mod events;
@@ -12,32 +12,32 @@ use convo::format::request::Api;
 use convo::model::json::{self, Dialect};
 use events::Events;
 
-/// A reply in the making.
+/// A reply being received.
 pub struct Stream {
     events: Events,
     pieces: Pieces,
-    /// Whether the interface has said that this was all.
+    /// Whether the API signaled the end.
     done: bool,
 }
 
-/// The pieces of an interface.
+/// The assembler of an API.
 enum Pieces {
     Chat(chat::Pieces),
     Messages(messages::Pieces),
     Responses(responses::Pieces),
 }
 
-/// What a piece did.
+/// The effect of an event.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Step {
-    /// Text to show.
+    /// Text to print.
     text: String,
-    /// Whether the reply is whole.
+    /// Whether the reply is complete.
     done: bool,
 }
 
 impl Step {
-    /// A piece of text, as JSON.
+    /// A step with a piece of text, given as JSON.
     fn of(raw: Option<&[u8]>) -> Step {
         Step {
             text: raw.and_then(json::text).unwrap_or_default().into_owned(),
@@ -53,13 +53,12 @@ impl Step {
     }
 }
 
-/// A string that comes in pieces. They are kept as they are spelled: half of a character at the end of one piece is made
-/// whole by the next.
+/// A string received in pieces, kept JSON-encoded because a character may be split across pieces.
 #[derive(Debug, Default)]
 struct Text(Vec<u8>);
 
 impl Text {
-    /// Adds a JSON string; anything else is none.
+    /// Appends a JSON string; ignores any other value.
     fn push(&mut self, raw: Option<&[u8]>) {
         if let Some([b'"', inside @ .., b'"']) = raw {
             self.0.extend_from_slice(inside);
@@ -70,19 +69,19 @@ impl Text {
         self.0.is_empty()
     }
 
-    /// As a JSON string.
+    /// The JSON string.
     fn raw(&self) -> Vec<u8> {
         [b"\"", self.0.as_slice(), b"\""].concat()
     }
 
-    /// What it says.
+    /// The decoded text.
     fn said(&self) -> String {
         json::text(&self.raw()).unwrap_or_default().into_owned()
     }
 }
 
 impl Stream {
-    /// Of an interface; nothing has come yet.
+    /// Creates an empty stream for an API.
     pub fn new(api: Api) -> Stream {
         Stream {
             events: Events::default(),
@@ -95,7 +94,7 @@ impl Stream {
         }
     }
 
-    /// Takes bytes as they come, and hands out the text in them.
+    /// Parses received bytes and passes their text to `show`.
     pub fn push(
         &mut self,
         bytes: &[u8],
@@ -142,7 +141,7 @@ impl Stream {
         show(&step.text)
     }
 
-    /// The reply as it would have come as a whole, when all of it has come.
+    /// Returns the complete reply; fails if the stream ended early.
     pub fn finish(mut self, mut show: impl FnMut(&str) -> Result<(), Failure>) -> Result<Vec<u8>, Failure> {
         if let Some(data) = self.events.rest() {
             self.event(&data, &mut show)
@@ -167,7 +166,7 @@ fn cut() -> Failure {
     Failure::again("the reply was cut off")
 }
 
-/// Whether an event tells of an error.
+/// Whether an event reports an error.
 fn is_error(data: &[u8]) -> bool {
     json::member(data, "error").is_some_and(|error| error != b"null")
         || json::member(data, "type") == Some(br#""error""#)

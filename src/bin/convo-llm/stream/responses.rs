@@ -1,4 +1,4 @@
-//! The pieces of the Responses interface: at the end comes the whole, and before it what is to be shown.
+//! Assembles streamed events of the Responses API: text deltas to print, and the complete reply at the end.
 
 use super::Step;
 use crate::failure::Failure;
@@ -6,16 +6,16 @@ use crate::request::list;
 use crate::said;
 use convo::model::json;
 
-/// What has come of a reply.
+/// The reply received so far.
 #[derive(Debug, Default)]
 pub struct Pieces {
-    /// Items that are done; some services leave them out of the whole.
+    /// Finished items; some services omit them from the complete reply.
     items: Vec<Vec<u8>>,
     response: Option<Vec<u8>>,
 }
 
 impl Pieces {
-    /// Adds a piece.
+    /// Adds an event.
     pub fn push(&mut self, data: &[u8]) -> Result<Step, Failure> {
         let member = |name: &str| json::member(data, name);
         match member("type").and_then(json::text).unwrap_or_default().as_ref() {
@@ -37,7 +37,7 @@ impl Pieces {
         Ok(Step::default())
     }
 
-    /// The reply as a whole.
+    /// Returns the complete reply.
     pub fn body(self) -> Vec<u8> {
         let response = self.response.unwrap_or_else(|| b"{}".to_vec());
         let empty = matches!(json::member(&response, "output"), None | Some(b"[]" | b"null"));

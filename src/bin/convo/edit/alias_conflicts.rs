@@ -1,9 +1,9 @@
-//! Names that a session of the store is given beside its own.
+//! Assigns additional names to a stored session and reports conflicts.
 
 use crate::context::{Context, named};
 use convo::store::{Claim, Store};
 
-/// Gives a session of the store names that others may have too, and tells what became of them.
+/// Assigns names that other sessions may also claim, and reports ambiguous ones.
 pub fn share(
     context: &Context,
     store: &Store,

@@ -1,4 +1,4 @@
-//! Going on in a new session of the store: for `continue`, and for `append` when a session is full.
+//! Continues a stored session in a new one, for `continue` and for `append` when a session is full.
 
 use crate::context::{Context, named};
 use crate::programs::counter_choice::kept;
@@ -13,8 +13,8 @@ use convo::store::{Bounded, BoundedLine, Continued, Placed, Store, Successor};
 use convo::tokens::{Counter, Tokenizer, counter};
 use std::collections::HashSet;
 
-/// Most messages of a session before it is continued: as asked for, else as its header says, else as the configuration
-/// does. 0 is no limit.
+/// The maximum number of messages before a session is continued: as requested, else from its header, else from the
+/// configuration. 0 means no limit.
 pub fn limit(context: &Context, asked: Option<u64>, header: &[u8]) -> Option<u64> {
     asked
         .or_else(|| max_messages(header))
@@ -22,25 +22,25 @@ pub fn limit(context: &Context, asked: Option<u64>, header: &[u8]) -> Option<u64
         .filter(|limit| *limit > 0)
 }
 
-/// The member `max_messages` of a header; none when it is not a limit that `new` would take.
+/// The member `max_messages` of a header; none for a value that `new` would reject.
 fn max_messages(header: &[u8]) -> Option<u64> {
     let limit = json::member(header, "max_messages")?;
     let limit: u64 = std::str::from_utf8(limit).ok()?.parse().ok()?;
     Some(limit).filter(|limit| !matches!(limit, 1 | 2))
 }
 
-/// What a new session took along.
+/// What was copied into a new session.
 #[derive(Debug, Default)]
 pub struct Taken {
-    /// Its place in the chain; the first session has 0.
+    /// Its position in the chain; the first session has 0.
     pub index: u64,
     /// Messages that are copies.
     pub copies: u64,
-    /// Things that happened and were left behind.
+    /// Context messages that were not copied.
     pub left: u64,
 }
 
-/// What is known of the sessions ahead of one in its chain. Sessions of other systems do not tell, and are read.
+/// Collects facts about the earlier sessions of a chain. Sessions without reliable header members are read.
 pub fn before(
     context: &Context,
     store: &Store,
@@ -64,7 +64,7 @@ pub fn before(
     Ok(chain.iter().rev().fold(known, and))
 }
 
-/// How the messages of a session are counted.
+/// The counter for the messages of a session.
 fn counts(context: &Context, session: &Session, asked: Option<Tokenizer>) -> Counter {
     let own = counter::named_by(session);
     let named = asked.or_else(|| kept(context, own.as_deref()));
@@ -73,11 +73,11 @@ fn counts(context: &Context, session: &Session, asked: Option<Tokenizer>) -> Cou
     counter
 }
 
-/// A log of so many bytes is counted before others have to wait for it.
+/// Minimum size in bytes of a log whose tokens are counted before its lock is taken.
 const LONG: u64 = 256 * 1024;
 
-/// What a long session's messages cost, and what is known of those ahead of it, found out while others may still write to
-/// it. What cannot be read is told when it is read under its lock.
+/// Counts the messages of a long session and its chain before taking the lock. Read errors are ignored here and
+/// reported when the session is read under the lock.
 fn counted_ahead(
     context: &Context,
     store: &Store,
@@ -91,12 +91,12 @@ fn counted_ahead(
     Some((Counted::of(session, counter), known))
 }
 
-/// Whether a session continues what it continued before.
+/// Whether a session still has the same predecessor.
 fn is_behind(now: &Session, before: &Session) -> bool {
     now.header_text("continued_from") == before.header_text("continued_from")
 }
 
-/// Continues a session of the store in a new one, unless it is continued already.
+/// Continues a stored session in a new one, unless it has a continuation.
 pub fn go_on(
     context: &Context,
     id: &str,
@@ -138,7 +138,7 @@ pub fn go_on(
             return Ok(None);
         };
         (taken.copies, taken.left) = (made.copies, made.left);
-        // Made again it is the same event; one that was taken back stays another one.
+        // A repeated attempt creates the same event, but an undone one gets a new id.
         let before = (0..session.len())
             .filter(|index| session.record(*index).event().and_then(chain::child).as_ref() == Some(&child))
             .count();
@@ -160,7 +160,7 @@ pub fn go_on(
     Ok((done, taken))
 }
 
-/// The last session of the chain that a name means; by which name it was found is durable then.
+/// The last session of the chain that a name refers to. The alias used is durable afterwards.
 pub fn end_of(context: &Context, name: &str) -> Result<String> {
     let store = context.store()?;
     let id = store.resolve(name)?;
@@ -173,13 +173,13 @@ pub fn end_of(context: &Context, name: &str) -> Result<String> {
     Ok(end)
 }
 
-/// The error for a limit of a session that lets go of old turns by itself.
+/// The error for a message limit on a session with a retention policy.
 pub fn remembers(name: &str) -> Error {
     let error = Error::new(Kind::Usage, "--max-messages conflicts with a retention policy");
     named(error, name).hint("omit --max-messages, or continue in a new session with: convo continue")
 }
 
-/// What is told when a session was full.
+/// Describes a continuation after a session was full.
 pub fn told(from: &str, child: &str, taken: &Taken) -> String {
     let mut what = format!("{from} is full; continued as {child}");
     if taken.left > 0 {
@@ -188,23 +188,23 @@ pub fn told(from: &str, child: &str, taken: &Taken) -> String {
     what
 }
 
-/// The sessions of a chain, filled one after the other.
+/// Fills the sessions of a chain one after another.
 pub struct Filling<'c> {
     context: &'c Context,
     store: &'c Store,
-    /// What the user calls it.
+    /// The name that the user gave.
     name: &'c str,
     limit: u64,
     bounded: Bounded<'c>,
     acknowledged: u64,
-    /// What is to be told when the lines are durable.
+    /// Reports to print once the lines are durable.
     told: Vec<String>,
-    /// Which session took how many of the lines, since it was last asked for.
+    /// The sessions that received lines since the last query, with the number of lines.
     placed: Vec<(String, usize)>,
 }
 
 impl<'c> Filling<'c> {
-    /// Goes to the end of the chain that the name means.
+    /// Opens the end of the chain that a name refers to.
     pub fn open(context: &'c Context, name: &'c str, limit: u64) -> Result<Filling<'c>> {
         let store = context.store()?;
         let end = end_of(context, name)?;
@@ -220,17 +220,17 @@ impl<'c> Filling<'c> {
         })
     }
 
-    /// The session that is being filled.
+    /// The session being filled.
     pub fn id(&self) -> &str {
         self.bounded.id()
     }
 
-    /// Number of lines that are durable.
+    /// Number of durable lines.
     pub fn acknowledged(&self) -> u64 {
         self.acknowledged + self.bounded.acknowledged()
     }
 
-    /// Goes to where the chain of the session that was filled ends now.
+    /// Moves to the current end of the chain.
     fn enter(&mut self) -> Result<()> {
         let from = self.bounded.id();
         let end = self.store.end_of_chain(from)?;
@@ -243,8 +243,8 @@ impl<'c> Filling<'c> {
         Ok(())
     }
 
-    /// Appends lines, in order, and goes on in a new session wherever one is full. With `once` it stops when the
-    /// session changes; the number of lines that are durable.
+    /// Appends lines in order, continuing in a new session whenever one is full. With `once` it stops when the
+    /// session changes. Returns the number of durable lines.
     pub fn append(&mut self, lines: &[BoundedLine], once: bool) -> Result<usize> {
         let done = self.fill(lines, once);
         if !matches!(done, Ok(done) if done < lines.len()) {
@@ -284,8 +284,8 @@ impl<'c> Filling<'c> {
         Ok(done)
     }
 
-    /// Goes on in a new session; or tells that this one must take more, since an exchange that is not finished would
-    /// fill a new one by itself.
+    /// Continues in a new session; false if the current one must exceed its limit because its unfinished exchange
+    /// would fill a new session by itself.
     fn leave(&mut self) -> Result<bool> {
         let mut report = Report::default();
         let from = self.bounded.id().to_string();
@@ -308,7 +308,7 @@ impl<'c> Filling<'c> {
         Ok(false)
     }
 
-    /// Appends over the limit up to where the exchange may be finished.
+    /// Appends over the limit up to the possible end of the exchange.
     fn finish(&mut self, lines: &[BoundedLine]) -> Result<usize> {
         let ends = |(line, _): &BoundedLine| {
             let place = convo::error::Place { line: 1, offset: 1 };

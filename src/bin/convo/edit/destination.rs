@@ -1,4 +1,4 @@
-//! Where changed sessions go, which is also where they come from.
+//! The source and destination of changed sessions.
 
 use super::stamps::{Place, Stamps};
 use crate::context::Context;
@@ -8,22 +8,22 @@ use convo::model::session::Session;
 /// Plans the change of a session.
 pub type Planner<'p> = &'p mut dyn FnMut(&Session, &Stamps<'_>) -> convo::Result<Plan>;
 
-/// The sessions of one input on the way to where they are written.
+/// Reads the sessions of an input and writes them after a change.
 pub trait Destination {
-    /// Where the new records go, which determines their ids and times.
+    /// The kind of destination, which determines ids and times of new records.
     fn place(&self) -> Place;
 
-    /// The next session to change. A session that somebody else changed meanwhile comes again.
+    /// The next session to change. Returns a session again if another process changed it meanwhile.
     fn next(&mut self) -> anyhow::Result<Option<Session>>;
 
-    /// Carries out the change that was planned for the last session.
+    /// Applies the planned change to the last session.
     fn accept(&mut self, session: Session, planned: convo::Result<Plan>) -> anyhow::Result<()>;
 
-    /// After the last session.
+    /// Finishes after the last session.
     fn finish(&mut self) -> anyhow::Result<()>;
 }
 
-/// Pulls the sessions of a destination, plans a change of each, and hands it back.
+/// Plans and applies a change of each session of a destination.
 pub fn change(context: &Context, destination: &mut dyn Destination, plan: Planner<'_>) -> anyhow::Result<()> {
     while let Some(session) = destination.next()? {
         let planned = plan(&session, &Stamps::new(context, &session, destination.place()));

@@ -1,4 +1,4 @@
-//! A dry run: the planned records are printed, and nothing is changed.
+//! A dry run: prints the planned records and changes nothing.
 
 use super::destination::Destination;
 use super::request::Edit;
@@ -72,7 +72,7 @@ pub fn report_unchanged(context: &Context, label: &str, why: &str) {
     }
 }
 
-/// What a dry run reports for a change with this report.
+/// Converts the report of a change to that of a dry run.
 pub fn would(told: &str) -> String {
     const VERBS: [(&str, &str); 6] = [
         ("appended", "append"),

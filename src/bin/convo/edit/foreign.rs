@@ -1,4 +1,4 @@
-//! A session file that its system keeps together with other files, changed in place as that system would.
+//! Changes in place a session file that another system stores in several files.
 
 use super::destination::Destination;
 use super::dry_run::would;

@@ -1,4 +1,4 @@
-//! The core of every command that changes sessions. The path of a session:
+//! The core of every command that changes sessions, in these steps:
 //!
 //! 1. [`run`] opens the [`Destination`](destination::Destination) of each input: a stream or a file in place
 //!    (`stream`), a session of the store (`stored`), a file that another system keeps together with others
@@ -44,7 +44,7 @@ use std::path::Path;
 use stored::Stored;
 use stream::{Written, stream};
 
-/// Plans and carries out a change of every session of the inputs.
+/// Plans and applies a change of every session of the inputs.
 pub fn run(
     context: &Context,
     inputs: &[Input],
@@ -87,7 +87,7 @@ pub fn run(
     Ok(())
 }
 
-/// Changes the sessions of an input that is not written to a common output.
+/// Changes the sessions of an input that has its own destination.
 fn one(context: &Context, input: &Input, edit: &Edit<'_>, plan: Planner<'_>) -> anyhow::Result<()> {
     match input {
         _ if edit.args.dry_run => {
@@ -111,7 +111,7 @@ fn one(context: &Context, input: &Input, edit: &Edit<'_>, plan: Planner<'_>) -> 
     }
 }
 
-/// Replaces a file by its sessions after the change, or creates it.
+/// Replaces a file with its changed sessions, or creates it.
 fn in_place(context: &Context, path: &Path, edit: &Edit<'_>, plan: Planner<'_>) -> anyhow::Result<()> {
     let input = Input::Path(path.to_path_buf());
     let label = input.label();
@@ -129,7 +129,7 @@ fn in_place(context: &Context, path: &Path, edit: &Edit<'_>, plan: Planner<'_>) 
         about => about.map_err(|error| refused(Error::io("cannot read", error)))?,
     };
     if about.is_dir() {
-        return context.open(&input, edit.reading).map(drop).map_err(Into::into); // which reports what to do instead
+        return context.open(&input, edit.reading).map(drop).map_err(Into::into); // reports the alternative
     }
     if !about.is_file() {
         let error = Error::new(Kind::Unsafe, "not a regular file");
@@ -139,7 +139,7 @@ fn in_place(context: &Context, path: &Path, edit: &Edit<'_>, plan: Planner<'_>) 
     if foreign_file(context, path, edit, plan)? {
         return Ok(());
     }
-    // What is read must be what is replaced.
+    // The file that is replaced must be the one that was read.
     let file = std::fs::File::open(path).and_then(|file| Facts::of(&file));
     options.read = Some(file.map_err(|error| refused(Error::io("cannot read", error)))?);
     options.backup = edit.backup().map(Into::into);
@@ -168,7 +168,7 @@ fn replace(
     Ok(())
 }
 
-/// Changes a file that its system keeps together with others; false if this is none.
+/// Changes a file that another system stores together with others; false if it is not such a file.
 fn foreign_file(context: &Context, path: &Path, edit: &Edit<'_>, plan: Planner<'_>) -> anyhow::Result<bool> {
     let label = crate::output::path_name(path);
     let named = |error| named(error, &label);

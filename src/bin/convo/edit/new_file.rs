@@ -1,4 +1,4 @@
-//! A file that `append -i` creates: a session without messages, in the format that is asked for.
+//! Creates a file for `append -i`: a session without messages in the requested format.
 
 use crate::context::{Context, Opened};
 use crate::writing::goes_back;
@@ -9,10 +9,10 @@ use convo::model::key;
 use convo::model::session::Session;
 use std::path::Path;
 
-/// The session that the new file holds before anything is added.
+/// The initial session of the new file.
 ///
 /// # Errors
-/// [`Kind::Usage`] when neither `to` nor the name tells the format.
+/// [`Kind::Usage`] when neither `to` nor the file name determines the format.
 pub fn opened(context: &Context, path: &Path, label: &str, to: Option<Format>) -> Result<Opened> {
     let ending = path.extension().and_then(|ending| ending.to_str());
     let format = match (to, ending) {
@@ -35,7 +35,7 @@ pub fn opened(context: &Context, path: &Path, label: &str, to: Option<Format>) -
         wrapped: None,
         packed: false,
     };
-    // There is no source whose bytes could be kept.
+    // A new file has no source bytes to keep.
     if goes_back(&opened, format) {
         opened.format = Format::Native;
     }

@@ -1,4 +1,4 @@
-//! The mark of a finished call in a session that came from a goaitools state.
+//! The marker of a finished call in a session from a goaitools state.
 
 use crate::edit::Stamps;
 use convo::error::{Place, Result};
@@ -7,7 +7,7 @@ use convo::model::json::ObjectBuilder;
 use convo::model::record::Record;
 use convo::model::session::Session;
 
-/// The event by which the model has seen the whole session, these added lines included.
+/// The event which states that the model has seen the whole session, including these new lines.
 pub fn event(session: &Session, lines: &[Vec<u8>], stamps: &Stamps<'_>) -> Result<Vec<u8>> {
     let place = Place { line: 1, offset: 1 };
     let is_message = |line: &&Vec<u8>| Record::parse(line, place).message().is_some();

@@ -12,7 +12,7 @@ use convo::format::Format;
 pub struct Edit<'a> {
     pub reading: Reading<'a>,
     pub args: &'a EditArgs,
-    /// The output format, once it is settled.
+    /// The output format, once determined.
     pub to: Option<Format>,
     /// The result is the complete log, including the new records.
     pub full_log: bool,
@@ -24,14 +24,14 @@ pub struct Edit<'a> {
     pub custom_dry_run: bool,
     /// A change of a stream is reported like one of a stored session.
     pub reports: bool,
-    /// The plan uses only the view: the rest of a stored log need not be read.
+    /// The plan uses only the view, so the rest of a stored log need not be read.
     pub view_only: bool,
-    /// The plan uses only the events: of a stored log the long values of messages need not be kept in memory.
+    /// The plan uses only the events, so long message values of a stored log need not be kept in memory.
     pub events_only: bool,
 }
 
 impl<'a> Edit<'a> {
-    /// With the options of the user alone.
+    /// Uses only the options of the user.
     pub fn new(reading: impl Into<Reading<'a>>, args: &'a EditArgs) -> Edit<'a> {
         Edit {
             reading: reading.into(),
@@ -47,8 +47,7 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// Determines the output format, unless that is done. A complete log is a record stream, whatever file it is
-    /// written to.
+    /// Determines the output format, unless that is done. A complete log is always a record stream.
     pub fn settle(mut self, inputs: &[Input], input_args: &InputArgs) -> Result<Edit<'a>> {
         let is_log = self.full_log && !self.append_only && self.args.writing.to.is_none();
         if self.to.is_none() && !is_log {

@@ -1,5 +1,4 @@
-//! Sessions that remember by themselves: what is added to one makes room for itself, and what waits is what a summary
-//! is made of.
+//! Applies a session's retention policy: drops messages when some are added, and selects the backlog for summaries.
 
 use crate::args::Counting;
 use crate::context::Context;
@@ -13,12 +12,12 @@ use convo::model::session::Session;
 use convo::model::view::View;
 use convo::tokens::Counter;
 
-/// Whether a session's own line says what it is to remember, so that the rest of it must be read before anything is added.
+/// Whether a header has a retention policy, so that the whole session must be read before an append.
 pub fn is_asked_for(first_line: &[u8]) -> bool {
     json::member(first_line, "memory").is_some()
 }
 
-/// The plan of adding lines to a session, with what leaves for them.
+/// Plans to append lines, and the drops that they cause.
 pub fn added(
     context: &Context,
     session: &Session,
@@ -34,14 +33,14 @@ pub fn added(
     let (Some((tokens, most)), Plan::Lines(lines, told)) = (remembered.over, &remembered.plan) else {
         return Ok(remembered.plan);
     };
-    // The newest turn stays whatever it takes.
+    // The newest turn is kept even if it exceeds the total.
     context.output.note_status(Kind::No);
     let told =
         format!("{told}; the view exceeds the total of the retention policy: {tokens} of {most} tokens");
     Ok(Plan::Lines(lines.clone(), told))
 }
 
-/// The same where another memory may be asked for, which then holds for what is added too.
+/// Like `added`, with a changed policy that already applies to the new lines.
 pub fn added_with(
     context: &Context,
     session: &Session,
@@ -69,7 +68,7 @@ pub fn added_with(
     })
 }
 
-/// The plan of a summary, with what leaves for it.
+/// Plans a summary, and the drops that it causes.
 pub fn summarized(
     context: &Context,
     session: &Session,
@@ -82,8 +81,8 @@ pub fn summarized(
     }
 }
 
-/// What is to be covered by a session's next summary: what waits for one, or why there is nothing. A session that
-/// remembers nothing by itself is asked nothing.
+/// Restricts the next summary to the backlog, or returns the reason why there is none. Without a retention policy,
+/// the options are unchanged.
 pub fn due(session: &Session, options: &Options) -> convo::Result<Result<Options, String>> {
     let Some(memory) = memory::memory_of(session)? else {
         return Ok(Ok(options.clone()));
@@ -107,7 +106,7 @@ pub fn due(session: &Session, options: &Options) -> convo::Result<Result<Options
     }))
 }
 
-/// The same for an answer that was asked for earlier.
+/// The same for an answer that was requested earlier.
 pub fn answered(session: &Session, options: &Options) -> convo::Result<Options> {
     Ok(Options {
         whatever_gain: options.budget.is_none() && memory::memory_of(session)?.is_some(),
@@ -115,13 +114,13 @@ pub fn answered(session: &Session, options: &Options) -> convo::Result<Options> 
     })
 }
 
-/// Whether a summary that is too long for a session is cut, and no failure.
+/// Whether a summary that is too long is shortened rather than rejected.
 pub fn cuts_summaries(session: &Session) -> convo::Result<bool> {
     let memory = memory::memory_of(session)?;
     Ok(memory.is_some_and(|memory| memory.overflow != Overflow::Error))
 }
 
-/// A summary in at most so many tokens, as far as anything of it can be kept.
+/// Shortens a summary to at most `most` tokens, if possible.
 pub fn cut(summary: &str, most: u64, counter: Counter) -> String {
     let count = |text: &str| counter.tokenizer().count(text);
     if count(summary) <= most {

@@ -8,12 +8,12 @@ use convo::model::session::Session;
 use convo::store::Store;
 
 impl Context {
-    /// A new id with this prefix. With `CONVO_SEED`, it is derived from the seed and `what`.
+    /// Creates an id with this prefix. With `CONVO_SEED`, it is derived from the seed and `what`.
     pub fn new_id(&self, prefix: &str, what: impl FnOnce() -> String) -> Result<String> {
         Ok(format!("{prefix}{}", self.chance.digits(what)?))
     }
 
-    /// An id that no session of the store has: with a seed, earlier runs may have made the same.
+    /// An id that no stored session has: with a seed, earlier runs may have created the same one.
     pub fn free_session_id(&self, store: Option<&Store>) -> Result<String> {
         let prefix = format!("{}_", self.clock.session_stem());
         loop {
@@ -24,7 +24,7 @@ impl Context {
         }
     }
 
-    /// Id and time for a line that a filter adds, derived from the session and the line's content alone.
+    /// Derives id and time of a new line from the session and the line's content alone.
     pub fn derived(&self, prefix: &str, session: &Session, content: &str) -> Result<Stamp> {
         let id = match &self.chance {
             Chance::Seed(..) => self.new_id(prefix, || place(session, content))?,
@@ -44,7 +44,7 @@ impl Context {
     }
 }
 
-/// What tells an addition to a session from every other: the last line, the number of lines, the content.
+/// Identifies an addition to a session: the last line, the number of lines, the content.
 fn place(session: &Session, content: &str) -> String {
     let last = session
         .len()
@@ -58,7 +58,7 @@ fn place(session: &Session, content: &str) -> String {
     )
 }
 
-/// Makes ids and times for the lines of a plan: from clock and chance for the store, from the session alone
+/// Creates ids and times for the lines of a plan: from clock and random numbers for the store, from the session alone
 /// for a stream.
 pub struct Stamps<'c> {
     context: &'c Context,
@@ -66,19 +66,19 @@ pub struct Stamps<'c> {
     place: Place,
 }
 
-/// Where the lines of a plan go.
+/// The destination of planned lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// A store's log.
+    /// The log of a stored session.
     Store,
-    /// The stream that comes out.
+    /// The output stream.
     Stream,
-    /// Files whose lines have no ids and take the time when they are written.
+    /// Files whose lines have no ids and get the time of writing.
     Unnumbered,
 }
 
 impl<'c> Stamps<'c> {
-    /// For lines that go to `place`.
+    /// Creates stamps for lines that go to `place`.
     pub fn new(context: &'c Context, session: &'c Session, place: Place) -> Stamps<'c> {
         Stamps {
             context,
@@ -87,12 +87,12 @@ impl<'c> Stamps<'c> {
         }
     }
 
-    /// Where the lines go.
+    /// The destination.
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// For an event of this content.
+    /// Creates the stamp of an event with this content.
     pub fn event(&self, content: &str) -> convo::Result<Stamp> {
         if self.place == Place::Store {
             let id = self.context.new_id("evt_", || place(self.session, content))?;
@@ -104,7 +104,7 @@ impl<'c> Stamps<'c> {
         self.context.derived("evt_", self.session, content)
     }
 
-    /// For a message of this content; a filter that knows no time gives none.
+    /// Creates the id and time of a message with this content; a filter without a clock sets no time.
     pub fn message(&self, content: &str) -> convo::Result<(String, Option<String>)> {
         match self.place {
             Place::Store => {

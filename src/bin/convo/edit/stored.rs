@@ -1,5 +1,5 @@
-//! A session of the store: the new records are appended to its log. If the session grew since it was read, the change
-//! is planned again.
+//! Changes a stored session: appends the new records to its log. If the session grew since it was read, the change is
+//! planned again.
 
 use super::destination::Destination;
 use super::dry_run::report_unchanged;
@@ -30,10 +30,10 @@ pub struct Stored<'a> {
     /// Only what the events need of the messages is read.
     events_only: bool,
     tries: u32,
-    /// Of the last reading.
+    /// Findings of the last read.
     report: Report,
     length: u64,
-    /// Ids drawn before the last planning.
+    /// Ids generated before the last planning.
     drawn: u64,
     /// The appended records, and the report of the change.
     done: Option<(Vec<Vec<u8>>, String)>,
@@ -68,8 +68,8 @@ impl<'a> Stored<'a> {
         })
     }
 
-    /// Keeps the view for the next reading, unless the log is damaged. Records that the new lines hid need not be read
-    /// again.
+    /// Caches the view for the next read, unless the log is damaged. Records hidden by the new lines then need not be
+    /// read again.
     fn keep_view(&self, session: &Session, is_undamaged: bool, lines: &[Vec<u8>]) {
         if !self.view_only || !is_undamaged {
             return;
@@ -112,7 +112,7 @@ impl Destination for Stored<'_> {
     }
 
     fn accept(&mut self, session: Session, planned: convo::Result<Plan>) -> anyhow::Result<()> {
-        // An error about part of the log is final only if the complete log has it too.
+        // An error about a part of the log is final only if the complete log causes it too.
         if planned.is_err() && (session.excerpt().is_some() || session.is_reduced()) {
             self.context.chance.go_back(self.drawn);
             (self.view_only, self.events_only) = (false, false);
@@ -122,7 +122,7 @@ impl Destination for Stored<'_> {
         let named = |error| named(error, self.name);
         match planned.map_err(named)? {
             Plan::Lines(lines, what) => {
-                // A plan is valid for what was read: a message appended meanwhile is never cut off unseen.
+                // A plan applies to the records that were read, so a message appended meanwhile is never hidden.
                 let borrowed: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
                 let done = self.store.append_to(&self.id, &borrowed, self.length);
                 let done = done.map_err(named)?;
@@ -142,7 +142,7 @@ impl Destination for Stored<'_> {
                 self.done = Some((lines, what));
             }
             Plan::Nothing(why) | Plan::Refused(why) => {
-                // That nothing need be changed may rest on records that no process has synced yet.
+                // The decision that nothing changes may depend on records that are not synced yet.
                 self.store.settle_lines(&self.id).map_err(named)?;
                 self.keep_view(&session, is_undamaged, &[]);
                 self.context.output.report(self.name, &mut self.report);

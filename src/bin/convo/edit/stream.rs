@@ -1,4 +1,4 @@
-//! The sessions of a file or of standard input: each is written as it is after the change.
+//! Changes the sessions of a file or of standard input, and writes each one.
 
 use super::destination::{Destination, Planner, change};
 use super::request::Edit;
@@ -14,11 +14,11 @@ use convo::model::session::Session;
 use convo::model::view::View;
 use std::io::Write;
 
-/// What was written to one output. The reports are printed once it is complete.
+/// The results written to one output. Reports are printed once it is complete.
 #[derive(Default)]
 pub struct Written {
     sessions: usize,
-    /// The input of each report, and what was done.
+    /// The inputs and their reports.
     reports: Vec<(String, String)>,
 }
 
@@ -30,7 +30,7 @@ impl Written {
     }
 }
 
-/// Changes the sessions of an input, and writes them.
+/// Changes and writes the sessions of an input.
 pub fn stream(
     context: &Context,
     mut opened: Opened,
@@ -56,7 +56,7 @@ pub fn stream(
         context,
         label: &label,
         to,
-        // In the format of the input, only the messages count: ids and annotations were added by reading.
+        // In the input's format only the messages count, because reading added the ids and annotations.
         purpose: match from == to {
             true => Purpose::Return,
             false => Purpose::Export,
@@ -64,7 +64,7 @@ pub fn stream(
         page: edit.writing().page,
         strict: edit.reading.args.strict,
     };
-    // A file in place keeps the sessions that are not selected; a stream is the selected ones.
+    // A file in place keeps unselected sessions; a stream contains only the selected ones.
     let selects = edit.reading.args.session.is_some() || edit.reading.args.branch.is_some();
     let returns = goes_back(&opened, to) && (edit.in_place() || !selects);
     if returns {
@@ -113,9 +113,9 @@ struct Stream<'s> {
     out: &'s mut dyn Write,
 }
 
-/// How sessions that are no record stream are written.
+/// Writes sessions in formats other than a record stream.
 enum Writer<'s> {
-    /// Back into the log that several sessions share.
+    /// Writes back into a log that several sessions share.
     Returning(Returning<'s>),
     Sessions(Sessions<'s>),
 }
@@ -128,7 +128,7 @@ impl Stream<'_> {
             Plan::Refused(why) => {
                 refused = true;
                 match why.is_empty() {
-                    true => why, // an error was reported
+                    true => why, // an error was already reported
                     false => format!("unchanged: {why}"),
                 }
             }
@@ -150,7 +150,7 @@ impl Stream<'_> {
         if is_record_stream && (self.edit.full_log || refused) {
             return write_records(&session, self.out);
         }
-        // A file of lines is settled, not exported: it keeps its records that are not messages.
+        // A file of lines is settled, not exported, so it keeps its other records.
         if is_record_stream || (to == Format::Jsonl && session.header().is_empty()) {
             let view = View::replay(&session);
             tell_dangling(self.export.context, self.export.label, &session, &view);
@@ -159,7 +159,7 @@ impl Stream<'_> {
         self.export(session)
     }
 
-    /// Writes a session that is not selected.
+    /// Writes an unselected session unchanged.
     fn pass(&mut self, session: Session) -> anyhow::Result<()> {
         match &mut self.writer {
             Writer::Returning(returning) => returning.write(session, false, self.out),
@@ -179,7 +179,7 @@ impl Stream<'_> {
 }
 
 impl Destination for Stream<'_> {
-    /// PenguiFlow records the time of a turn, and a rewritten file knows it; a stream does not.
+    /// PenguiFlow stores the time of a turn, which is known for a rewritten file but not for a stream.
     fn place(&self) -> Place {
         match self.edit.in_place() && self.export.to == Format::Penguiflow {
             true => Place::Store,
@@ -213,7 +213,7 @@ impl Destination for Stream<'_> {
 }
 
 impl Stream<'_> {
-    /// A file in place is replaced only if every session of it was written.
+    /// Replaces a file in place only if every session of it was written.
     fn settle(&mut self, done: anyhow::Result<()>) -> anyhow::Result<()> {
         match self.edit.in_place() {
             true => done,

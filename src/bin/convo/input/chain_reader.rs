@@ -1,4 +1,4 @@
-//! The sessions of a chain, found in the store and put in order.
+//! Reads the sessions of a chain from the store, in order.
 
 use crate::args::{ChainArgs, Input};
 use crate::context::{Context, named};
@@ -11,17 +11,16 @@ use convo::model::key;
 use convo::model::session::Session;
 use std::collections::HashSet;
 
-/// How far a chain is followed from the session that is named.
+/// How far to follow a chain from the named session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Back to the first one.
+    /// Back to the first session.
     Back,
-    /// Also forward to the last one.
+    /// Back to the first and forward to the last session.
     Both,
 }
 
-/// Reads the sessions of the chain that a session of the store is in, the first one first; what is wrong with one is
-/// told on the way.
+/// Reads the chain of a stored session, the first one first, and reports problems of the links.
 pub fn read(context: &Context, name: &str, reach: Reach) -> Result<(Vec<Session>, Order)> {
     let store = context.store()?;
     let id = store.resolve(name)?;
@@ -67,7 +66,7 @@ pub fn read(context: &Context, name: &str, reach: Reach) -> Result<(Vec<Session>
                 None => {}
             }
         }
-        // Of several that continue one the order tells; they need not be read to their ends.
+        // If several sessions continue one, the order decides; they need not be read completely.
         if let [only] = &found[..] {
             forward = Links::of(only).continued_to;
         }
@@ -79,7 +78,7 @@ pub fn read(context: &Context, name: &str, reach: Reach) -> Result<(Vec<Session>
     Ok((sessions, order))
 }
 
-/// Puts sessions in order.
+/// Orders sessions by their links.
 pub fn ordered(sessions: &[Session], last: Option<usize>) -> Result<Order> {
     let links: Vec<Links> = sessions.iter().map(Links::of).collect();
     chain::order(&links, last).map_err(|Branched { id, children }| {
@@ -91,7 +90,7 @@ pub fn ordered(sessions: &[Session], last: Option<usize>) -> Result<Order> {
     })
 }
 
-/// Tells what is wrong with the links.
+/// Reports problems of the links.
 pub fn tell(context: &Context, label: &str, order: &mut Order) {
     let mut report = Report::default();
     for fault in order.faults.drain(..) {
@@ -100,8 +99,8 @@ pub fn tell(context: &Context, label: &str, order: &mut Order) {
     context.output.report(label, &mut report);
 }
 
-/// Goes through the sessions of inputs as [`each_session`] does; with `chained` through what they and the sessions of
-/// their chains are together, which is one session for each name, and one for each other input.
+/// Visits the sessions of inputs like [`each_session`]; with `chained`, joins each named session with its chain, and
+/// the sessions of each other input.
 pub fn each<'a>(
     context: &'a Context,
     inputs: &[Input],

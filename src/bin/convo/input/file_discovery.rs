@@ -1,4 +1,4 @@
-//! Which files of a folder may be sessions.
+//! Finds the files of a directory that may be sessions.
 
 use crate::context::{SPARES, named};
 use crate::output::path_name;
@@ -9,30 +9,30 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What a file is called, behind its name, once its session was migrated.
+/// The suffix of a file whose session was migrated.
 pub const MARK: &str = ".migrated";
 
-/// Endings of files that are looked at in a directory; capital letters are others.
+/// File name endings to read in a directory; case-sensitive.
 const ENDINGS: [&str; 4] = [".json", ".jsonl", ".ndjson", ".json.gz"];
 
-/// What Codex compresses ends with.
+/// The ending of files compressed by Codex.
 const PACKED: &str = ".jsonl.zst";
 
-/// What is found for an operand.
+/// The files found for an operand.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Scan<P> {
-    /// Files that may be sessions, in the order of their names. A session that is left in spare files only is
-    /// listed under the name it had.
+    /// Files that may be sessions, sorted by name. A session of which only backup files remain is listed under its
+    /// original name.
     pub sessions: Vec<P>,
-    /// Files whose session was migrated and renamed, and that a killed run did not come to rename too.
+    /// Files that belong to a migrated and renamed session, but were not renamed because the run was killed.
     pub left: Vec<P>,
-    /// What is not read, and why: links, pipes and devices in directories.
+    /// Skipped files with the reason: links, pipes and devices in directories.
     pub skipped: Vec<(P, &'static str)>,
-    /// Files that were migrated before and renamed.
+    /// Number of files renamed by an earlier migration.
     pub marked: usize,
 }
 
-/// Which symbolic links below an operand are followed; the operand itself may always be one.
+/// Which symbolic links below an operand to follow; the operand itself may always be a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Follow {
     None,
@@ -40,7 +40,7 @@ pub enum Follow {
     All,
 }
 
-/// The files of an operand: the file itself, or what a directory holds.
+/// The files of an operand: the file itself, or those of a directory.
 pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<Scan<PathBuf>> {
     let there = |name: &str| operand.with_file_name(name).is_file();
     let is_left = |path: &Path| file_name(path).is_some_and(|name| is_left(name, &there));
@@ -68,7 +68,7 @@ pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<Scan<Pat
         Err(error) => return Err(Error::io("cannot open", error)),
     };
     if about.is_file() {
-        // A spare that is named is wanted; a sidecar says nothing without its log.
+        // A backup file given as operand is read; a sidecar without its log is useless.
         let left = log_of(operand).is_some() && is_left(operand);
         let (sessions, left) = if left {
             (Vec::new(), one())
@@ -86,7 +86,7 @@ pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<Scan<Pat
     }
     let mut found = Scan::default();
     let mut folders = vec![operand.to_path_buf()];
-    // Links may lead in circles.
+    // Links may form cycles.
     let mut seen = HashSet::from([(about.dev(), about.ino())]);
     while let Some(folder) = folders.pop() {
         let mut names: BTreeSet<String> = BTreeSet::new();
@@ -136,7 +136,7 @@ pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<Scan<Pat
             .extend(here.sessions.iter().map(|name| folder.join(name)));
         found.left.extend(here.left.iter().map(|name| folder.join(name)));
         if recursive {
-            // The last pushed is the first looked at.
+            // A stack: the last entry is visited first.
             inner.sort();
             folders.extend(inner.into_iter().rev());
         }
@@ -144,7 +144,7 @@ pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<Scan<Pat
     Ok(found)
 }
 
-/// The names that may be sessions among the names of a folder.
+/// Selects the names in a directory that may be sessions.
 fn sessions(names: &BTreeSet<String>) -> Scan<String> {
     let mut found = BTreeSet::new();
     let mut left = Vec::new();
@@ -173,7 +173,7 @@ fn has_session_ending(name: &str) -> bool {
     ENDINGS.iter().any(|ending| name.ends_with(ending)) || name.ends_with(PACKED)
 }
 
-/// What was looked for in a directory without sessions.
+/// The error for a directory without sessions.
 pub fn nothing_found(path: &Path, recursive: bool) -> Error {
     let hint = format!(
         "files named *{} are read{}; name other files themselves",
@@ -190,8 +190,8 @@ pub fn nothing_found(path: &Path, recursive: bool) -> Error {
     )
 }
 
-/// Whether a file is a spare or a sidecar whose session was migrated and renamed without it: the name that it
-/// belongs to is gone, and lies there marked. A session of spares alone has its spares marked instead.
+/// Whether a file is a backup or sidecar that remained when its session was migrated and renamed: its main file is
+/// gone, and a renamed one exists. A session of which only backups remain has its backups renamed instead.
 pub fn is_left(name: &str, there: &dyn Fn(&str) -> bool) -> bool {
     let marked = |name: &str| there(&format!("{name}{}", MARK));
     let spare = without_spare(name);
@@ -209,7 +209,7 @@ fn file_name(path: &Path) -> Option<&str> {
     path.file_name().and_then(|name| name.to_str())
 }
 
-/// The name that a spare copy is one of.
+/// The main name of a backup file.
 fn without_spare(name: &str) -> Option<&str> {
     SPARES.iter().find_map(|ending| name.strip_suffix(ending))
 }
@@ -218,18 +218,17 @@ fn spare_of(path: &Path) -> Option<&str> {
     file_name(path).and_then(without_spare)
 }
 
-/// The name of the log that a sidecar is beside.
+/// The log's name for a sidecar's name.
 fn log_name(name: &str) -> Option<String> {
     Some(format!("{}.jsonl", name.strip_suffix(".meta.json")?))
 }
 
-/// The log that a file is the sidecar of, there or not.
+/// The log of a sidecar, whether or not it exists.
 pub fn log_of(path: &Path) -> Option<PathBuf> {
     Some(path.with_file_name(log_name(file_name(path)?)?))
 }
 
-/// What may lie beside a session and belong to it: where a save that was cut off leaves its copies, and the
-/// sidecar of a log.
+/// Files next to a session that may belong to it: backups of interrupted writes, and the sidecar of a log.
 pub fn beside(path: &Path) -> Vec<PathBuf> {
     let Some(name) = file_name(path) else {
         return Vec::new();
@@ -285,7 +284,7 @@ mod tests {
                 &[],
                 &["x.meta.json", "x.meta.json.bak"],
             ),
-            // A new session of the name.
+            // A new session with the same name.
             (&["a.json", "a.json.bak", "a.json.migrated"], &["a.json"], &[]),
             (&["x.jsonl", "x.jsonl.migrated", "x.meta.json"], &["x.jsonl"], &[]),
             (&["a.json.bak", "b.json.migrated"], &["a.json"], &[]),

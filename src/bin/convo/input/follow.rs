@@ -1,4 +1,4 @@
-//! Inputs that grow while they are printed: a file, a session of the store, or standard input.
+//! Follows a growing input: a file, a stored session, or standard input.
 
 use crate::args::{Following, Input};
 use crate::context::{Context, named, refuse_terminal};
@@ -20,19 +20,19 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-/// Time between two looks at an input.
+/// Poll interval.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// A log that writes an answer in several lines is silent for this long before the answer counts as complete.
+/// How long a log must be unchanged before an answer written in several lines counts as complete.
 const SETTLED: Duration = Duration::from_millis(1500);
 
-/// A file that is replaced in two steps is missing for less than this.
+/// How long a file may be missing while it is replaced in two steps.
 const MISSING: Duration = Duration::from_millis(1000);
 
-/// Prints records: the number of their session in the input, the session, and their places in it.
+/// Prints records: the number of their session in the input, the session, and the range of records.
 pub type Print<'p> = &'p mut dyn FnMut(usize, &Session, Range<usize>) -> anyhow::Result<()>;
 
-/// Follows the only input until it ends, nobody reads on, or nothing new has come for long enough.
+/// Follows the only input until it ends, the reader closes the output, or no change occurs for long enough.
 pub fn follow(
     context: &Context,
     inputs: &[Input],
@@ -71,13 +71,13 @@ pub fn follow(
         let settled = news == News::End || changed.elapsed() >= SETTLED;
         if news != News::None || (settled && printed.waits) {
             let start = Instant::now();
-            // What was reported once is not reported with every new message.
+            // Report findings only once.
             context.output.mute(!is_first);
             let bytes = source.bytes(input, news == News::End)?;
             let done = printed.update(context, input, reading, bytes, settled, print);
             context.output.mute(false);
             done?;
-            // A large document that changes often does not take all of a processor.
+            // Limits the CPU time for a large document that changes often.
             pause = (start.elapsed() * 4).clamp(INTERVAL, 25 * INTERVAL);
             is_first = false;
         }
@@ -90,7 +90,7 @@ pub fn follow(
     }
 }
 
-/// What a look at an input found.
+/// The result of a poll.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum News {
     None,
@@ -98,13 +98,13 @@ enum News {
     End,
 }
 
-/// Where the bytes come from.
+/// The origin of the bytes.
 enum Source {
-    /// Standard input: what was read of it, and what a thread reads.
+    /// Standard input: the bytes so far, and a reader thread.
     Stdin(Vec<u8>, Receiver<io::Result<Vec<u8>>>),
     /// A file: its last state, and since when it is missing.
     File(Option<FileState>, Option<Instant>),
-    /// A session of the store, and the length of its log.
+    /// A stored session, and the length of its log.
     Stored(String, u64),
 }
 
@@ -139,12 +139,12 @@ impl Source {
         })
     }
 
-    /// The first look: does not wait.
+    /// The first poll, without waiting.
     fn first(&mut self, context: &Context, input: &Input) -> anyhow::Result<News> {
         self.next(context, input, Duration::ZERO)
     }
 
-    /// Waits, and looks.
+    /// Waits, then polls.
     fn next(&mut self, context: &Context, input: &Input, pause: Duration) -> anyhow::Result<News> {
         match self {
             Source::Stdin(bytes, receiver) => {
@@ -192,7 +192,7 @@ impl Source {
         }
     }
 
-    /// The complete lines, or the document; none of a session of the store, or while a document is being written.
+    /// The complete lines, or the document; none for a stored session, or while a document is being written.
     fn bytes(&self, input: &Input, is_over: bool) -> anyhow::Result<Option<Vec<u8>>> {
         let mut bytes = match (self, input) {
             (Source::Stdin(bytes, _), _) => bytes.clone(),
@@ -239,8 +239,8 @@ fn state(path: &Path, input: &Input) -> io::Result<FileState> {
     ))
 }
 
-/// How many bytes are complete: all lines of a log but one that is being written, or a whole document. None if nothing
-/// is.
+/// How many bytes are complete: all lines of a log except an unfinished one, or a whole document. None if nothing is
+/// complete.
 fn complete(bytes: &[u8]) -> Option<usize> {
     let is_value = |bytes: &[u8]| {
         let bytes = bytes.trim_ascii();
@@ -259,17 +259,17 @@ fn complete(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// What was printed so far.
+/// The records printed so far.
 #[derive(Default)]
 struct Printed {
-    /// Fingerprints of the records, of each session of the input.
+    /// Fingerprints of the printed records, per session of the input.
     sessions: Vec<Vec<u64>>,
-    /// Whether a message that may not be complete was held back.
+    /// Whether a possibly incomplete message was held back.
     waits: bool,
 }
 
 impl Printed {
-    /// Prints what is new.
+    /// Prints new records.
     fn update(
         &mut self,
         context: &Context,
@@ -285,7 +285,7 @@ impl Printed {
             (None, Input::Name(_)) => context.open(input, reading)?,
             (None, _) => return Ok(()),
         };
-        // These write every message as one record.
+        // These formats write every message as one record.
         let is_whole = settled || matches!(opened.format, Format::Native | Format::Jsonl);
         self.waits = false;
         let mut nth = 0;
@@ -308,7 +308,7 @@ impl Printed {
                 .zip(&prints)
                 .take_while(|(one, other)| one == other)
                 .count();
-            // A shorter file is one that is being rewritten.
+            // A shorter file is being rewritten.
             if common < prints.len() {
                 if common + 1 < before.len() {
                     let messages = session.messages().filter(|(index, _)| *index < common).count();
@@ -326,7 +326,7 @@ impl Printed {
     }
 }
 
-/// What tells a record from others. A header changes with its session.
+/// Identifies a record. A header is identified by its session.
 fn fingerprint(session: &Session, index: usize) -> u64 {
     if session.class(index) == Class::Header {
         return 0;

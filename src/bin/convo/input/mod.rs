@@ -1,4 +1,4 @@
-//! From an operand to sessions: how an input is read, which of its sessions are selected, one after another.
+//! From an operand to sessions: opens inputs, selects sessions and reads them one by one.
 
 pub mod chain_reader;
 pub mod file_discovery;

@@ -1,4 +1,4 @@
-//! Opens an input: a session of the store, a file or standard input, as records or sessions of its format.
+//! Opens an input (a stored session, a file or standard input) as records or sessions of its format.
 
 use super::opencode_dir;
 use super::reading::Reading;
@@ -21,20 +21,20 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
-/// An input that is open.
+/// An open input.
 pub struct Opened {
     /// Its name in messages.
     pub label: String,
-    /// What it is read as.
+    /// Its format.
     pub format: Format,
     /// Its records or sessions.
     pub stream: Stream<'static>,
-    /// The document as it came, when the records are what it says: none of a file of lines, nor of what was put
-    /// together from several files.
+    /// The original document, if the records represent it completely; none for a file of lines or a document
+    /// assembled from several files.
     pub value: Option<Vec<u8>>,
-    /// What it came wrapped in.
+    /// Its compression or envelope.
     pub wrapped: Option<Wrapped>,
-    /// Whether it begins with a session on one line, so that it is to stay like that.
+    /// Whether it begins with a session on one line, which the output keeps.
     pub packed: bool,
 }
 
@@ -70,7 +70,7 @@ impl Context {
         opened.map_err(|error| named(error, &label))
     }
 
-    /// Opens what was read of a file or of standard input.
+    /// Opens the bytes of a file or of standard input.
     pub fn open_bytes(&self, input: &Input, bytes: Vec<u8>, reading: Reading<'_>) -> Result<Opened> {
         let label = input.label();
         let path = match input {
@@ -109,7 +109,7 @@ impl Context {
                     None => self.open_stream(label, file, Some((path, facts)), reading),
                 }
             }
-            // A save that was cut off may have left only its spare files.
+            // An interrupted write may have left only backup files.
             Err(error) if error.kind() == io::ErrorKind::NotFound && has_spare(path) => {
                 self.open_stream(label, io::empty(), Some((path, None)), reading)
             }
@@ -141,10 +141,10 @@ impl Context {
             return self.open_stream(label, io::Cursor::new(document), None, reading);
         }
         let is_blank = head.trim_ascii().is_empty();
-        // An empty pipe holds no session in any format, unless it is the state to which the first message is added.
+        // An empty pipe contains no session, unless the first message is to be added to it.
         let starts = reading.creates || reading.args.expect_provider.is_some();
         if is_blank && file.is_none() && !starts {
-            // A command of cron without an operand would else do nothing, and say nothing, for years.
+            // Otherwise a cron command without an operand would silently do nothing.
             self.output.tell(
                 label,
                 "empty input; give a session, or @all for all sessions of the store",
@@ -153,7 +153,7 @@ impl Context {
         let format = match reading.args.from {
             Some(_) if is_blank && whole && path.is_none() && !starts => Format::Native,
             Some(format) => format,
-            None if is_blank && path.is_none() => Format::Native, // an empty pipe: no session, no error
+            None if is_blank && path.is_none() => Format::Native, // an empty pipe is not an error
             None => self.detected(label, &head, whole, path, reading.args.strict)?,
         };
         if reading.args.expect_provider.is_some() && format != Format::Goaitools {
@@ -204,7 +204,7 @@ impl Context {
                 expect_provider(session, expected)?;
             }
         }
-        // The sidecar that was read belongs to a newer log when this one was replaced meanwhile.
+        // The sidecar may belong to a newer log if the log was replaced meanwhile.
         if let Some((path, Some(facts))) = file
             && has_sidecar(format)
             && File::open(path)
@@ -257,7 +257,7 @@ impl Context {
     }
 }
 
-/// Refuses a session that is not in the words of this provider.
+/// Rejects a session written for another provider.
 fn expect_provider(session: &Session, expected: &str) -> Result<()> {
     let what = match goaitools::provider(session) {
         Some(provider) if provider == expected => return Ok(()),

@@ -1,30 +1,30 @@
-//! Sessions of opencode's storage folder: the file of one, and those of its messages.
+//! Reads a session of opencode's storage directory: its file and those of its messages.
 
 use convo::error::{Error, Kind, Result};
 use convo::format::opencode::storage;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Whether a file with this beginning is the record of a session in such a folder.
+/// Whether a file with this beginning is a session record in such a directory.
 pub fn is_session(path: &Path, head: &[u8]) -> bool {
     let ending = path.extension().is_some_and(|ending| ending == "json");
     ending && storage::is_session(head) && folder(path).is_some()
 }
 
-/// The storage that a session's file is in: `STORAGE/session/PROJECT/SESSION.json`.
+/// The storage directory of a session file: `STORAGE/session/PROJECT/SESSION.json`.
 fn folder(path: &Path) -> Option<PathBuf> {
     let path = std::fs::canonicalize(path).ok()?;
     let sessions = path.parent()?.parent()?;
     (sessions.file_name()? == "session").then(|| sessions.parent().map(Path::to_path_buf))?
 }
 
-/// The session with its messages, as its export would be.
+/// Assembles the session with its messages, like its export.
 pub fn document(path: &Path, record: &[u8]) -> Result<Vec<u8>> {
     let folder = folder(path).unwrap_or_default();
     storage::document(record, &|inner: &str| files(&folder.join(inner)))
 }
 
-/// The files of a folder, by their names.
+/// The files of a directory, sorted by name.
 fn files(folder: &Path) -> Result<Vec<(String, Vec<u8>)>> {
     let failed = |path: &Path| {
         let what = format!("cannot read {}", path.display());
@@ -49,7 +49,7 @@ fn files(folder: &Path) -> Result<Vec<(String, Vec<u8>)>> {
     Ok(found)
 }
 
-/// Refuses to change such a file: what it would become is no file of that folder.
+/// Rejects a change of such a file, because the result could not be stored in its directory.
 pub fn refuse(path: &Path) -> Result<()> {
     let Ok(record) = std::fs::read(path) else {
         return Ok(());

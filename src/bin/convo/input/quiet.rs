@@ -1,4 +1,4 @@
-//! Reads the sessions of many files at once: without messages and without the options of an input, so that threads can.
+//! Reads the sessions of many files in parallel, without messages and without input options.
 
 use super::opencode_dir;
 use super::regular;
@@ -15,12 +15,12 @@ use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::rc::Rc;
 
-/// Looks at a file before it is read; false if it is not worth it.
+/// Inspects a file before it is read; false skips the file.
 pub type Look<'l> = &'l dyn Fn(&mut dyn Read) -> io::Result<bool>;
 
-/// Reads the sessions of a regular file, those of branches and subagents included. `each` gets the format and each
-/// session and returns whether to continue. With `look`, a file of text is read only if that returns true. The result is
-/// whether all is in the file itself: no other file was asked for.
+/// Reads the sessions of a regular file, branches and sidechains included. `each` gets the format and each session
+/// and returns whether to continue. With `look`, a text file is read only if that returns true. Returns whether the
+/// file was self-contained, i.e. no other file was read.
 ///
 /// # Errors
 /// [`Kind::Data`] if the format is not detected.
@@ -47,7 +47,8 @@ pub fn sessions(
     }
 }
 
-/// Whether the text of a file's sessions is in its bytes: not packed, not in other files, not folded as in YAML.
+/// Whether the text of the sessions can be found in the file's bytes: not compressed, not in other files, not folded
+/// as in YAML.
 fn is_worth_a_look(path: &Path, file: &mut File) -> io::Result<bool> {
     let mut head = [0; 4096];
     let read = file.read(&mut head)?;
@@ -59,7 +60,7 @@ fn is_worth_a_look(path: &Path, file: &mut File) -> io::Result<bool> {
     Ok(is_json && !has_sidecar() && !opencode_dir::is_session(path, head))
 }
 
-/// Reads the sessions of bytes in memory, as [`sessions`] does those of a file.
+/// Reads sessions from memory, like [`sessions`].
 pub fn bytes(
     bytes: Vec<u8>,
     report: &mut Report,

@@ -1,8 +1,8 @@
-//! How an input is read: the options of the user, and what the command adds.
+//! How to read an input: the options of the user, and what the command adds.
 
 use crate::args::InputArgs;
 
-/// The options of an input with the choices of the command.
+/// The options of an input with the settings of the command.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading<'a> {
     pub args: &'a InputArgs,
@@ -10,11 +10,11 @@ pub struct Reading<'a> {
     pub include_branches: bool,
     /// An empty input is a new session in the format of --from.
     pub creates: bool,
-    /// The output is for another program, so that skipped branches are lost.
+    /// The output is for another program, so skipped branches are lost.
     pub exports: bool,
     /// The input may be written back in its own format.
     pub returns: bool,
-    /// Only the view is used: the rest of a stored log need not be read.
+    /// Only the view is used, so the rest of a stored log need not be read.
     pub view_only: bool,
 }
 

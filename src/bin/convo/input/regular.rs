@@ -1,4 +1,4 @@
-//! Regular files, opened without waiting for a pipe and without reading a device.
+//! Opens regular files without blocking on pipes or reading devices.
 
 use convo::error::{Error, Kind, Result};
 use rustix::fs::OFlags;
@@ -24,8 +24,8 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Opens what is in the way of a file to be written; none when nothing is. A symbolic link is not followed, and is
-/// [`Kind::Unsafe`] as all else that is not a regular file.
+/// Opens an existing file at an output path; none if there is none. A symbolic link is not followed; like any other
+/// non-regular file it is [`Kind::Unsafe`].
 pub fn open_target(path: &Path) -> Result<Option<File>> {
     match open_with(path, OFlags::NONBLOCK | OFlags::NOFOLLOW) {
         Ok(file) => Ok(Some(file)),
@@ -35,7 +35,7 @@ pub fn open_target(path: &Path) -> Result<Option<File>> {
     }
 }
 
-/// The content of what is in the way of a file to be written, if it has this size.
+/// The content of an existing file at an output path, if it has this size.
 pub fn read_target(path: &Path, size: usize) -> Result<Target> {
     let Some(file) = open_target(path)? else {
         return Ok(Target::None);

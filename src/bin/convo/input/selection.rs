@@ -1,5 +1,5 @@
-//! Which sessions of an input are wanted: of many one by `--session`; of the courses that a session took the one that
-//! was gone on with, unless `--branch` or `--all-branches` says otherwise. Every verb asks here.
+//! Selects sessions of an input: one by `--session`, and by default only the active branch unless `--branch` or
+//! `--all-branches` is given. Used by every command.
 
 use super::reading::Reading;
 use convo::error::{Error, Kind};
@@ -10,10 +10,10 @@ use convo::model::lineage::{Aside, Lineage};
 use convo::model::session::Session;
 use std::collections::{BTreeMap, HashSet};
 
-/// Sessions that are named when there is none of that name.
+/// Maximum number of sessions listed if a name is unknown.
 const NAMED: usize = 8;
 
-/// One of several, by its number or by its id.
+/// The requested one of several, by number or id.
 struct Wanted<'r> {
     text: &'r str,
     number: Option<usize>,
@@ -33,7 +33,7 @@ impl<'r> Wanted<'r> {
         }
     }
 
-    /// Whether the next one of this id and key is it; one that does not count is so by its name alone.
+    /// Whether the next session with this id and key is the requested one; if it does not count, only by name.
     fn is(&mut self, names: &[Option<String>; 2], counts: bool) -> bool {
         self.seen += usize::from(counts);
         let mut known = names.iter().flatten();
@@ -67,35 +67,35 @@ impl<'r> Wanted<'r> {
     }
 }
 
-/// What becomes of a session that goes by.
+/// The selection of a session.
 pub enum Taken {
-    /// It is wanted.
+    /// Selected.
     Wanted(Session),
-    /// It is not.
+    /// Not selected.
     Other(Session),
-    /// It is kept, for a branch of it may be wanted.
+    /// Kept, because a branch of it may be selected.
     Waits,
 }
 
-/// Picks sessions as they go by.
+/// Selects sessions one by one.
 pub struct Pick<'r> {
     session: Option<Wanted<'r>>,
     branch: Option<Wanted<'r>>,
-    /// Whether courses beside the one that was taken are told from it, and whether they are left out.
+    /// Whether branches and sidechains are distinguished from their session, and whether they are skipped.
     tells_apart: bool,
     leaves_out: bool,
     counts_all: bool,
-    /// Whether branches of the session that goes by may be wanted.
+    /// Whether branches of the current session may be selected.
     chosen: bool,
-    /// The ids of the session that goes by and of what stands beside it.
+    /// The ids of the current session and its branches.
     family: HashSet<String>,
-    /// The same as sessions, ahead of a branch that may be wanted.
+    /// The same sessions, kept for a branch that may be selected.
     before: Vec<Session>,
     left: BTreeMap<Aside, u64>,
 }
 
 impl<'r> Pick<'r> {
-    /// What the options name of an input of this format. In a record stream each session stands for itself.
+    /// The selection for an input of this format. In a record stream each session is independent.
     pub fn new(reading: impl Into<Reading<'r>>, format: Format) -> Pick<'r> {
         let Reading {
             args,
@@ -117,7 +117,7 @@ impl<'r> Pick<'r> {
         }
     }
 
-    /// Refuses the only session of an input when it is not the wanted one.
+    /// Fails if the only session of an input is not the requested one.
     ///
     /// # Errors
     /// [`Kind::NotFound`].
@@ -127,7 +127,7 @@ impl<'r> Pick<'r> {
         pick.finish()
     }
 
-    /// What becomes of the next session.
+    /// Decides about the next session.
     pub fn take(&mut self, session: Session) -> Taken {
         if self.session.is_none() && !self.tells_apart {
             return Taken::Wanted(session);
@@ -148,7 +148,7 @@ impl<'r> Pick<'r> {
         }
     }
 
-    /// Whether the next session is wanted, of which this is the first line.
+    /// Whether the next session, which has this header, is selected.
     pub fn takes_header(&mut self, header: &[u8]) -> bool {
         let names = ["id", "key"].map(|name| {
             let text = json::member(header, name).and_then(json::text);
@@ -181,7 +181,7 @@ impl<'r> Pick<'r> {
         }
     }
 
-    /// What a session is beside one that went by; none when it stands for itself.
+    /// How a session relates to an earlier one; none if it is independent.
     fn aside(&mut self, lineage: Option<Lineage>, id: Option<&str>) -> Option<Aside> {
         if !self.tells_apart {
             return None;
@@ -201,21 +201,21 @@ impl<'r> Pick<'r> {
         aside
     }
 
-    /// Whether no further session is wanted.
+    /// Whether no further session can be selected.
     pub fn is_done(&self) -> bool {
         let last = self.branch.as_ref().or(self.session.as_ref());
         last.is_some_and(|wanted| wanted.found)
     }
 
-    /// What was left out, and how often.
+    /// The number of skipped sessions, by kind.
     pub fn left_out(&self) -> &BTreeMap<Aside, u64> {
         &self.left
     }
 
-    /// After the last session: the wanted one must have been there.
+    /// Checks after the last session that the requested one was found.
     ///
     /// # Errors
-    /// [`Kind::NotFound`], with the sessions that there are.
+    /// [`Kind::NotFound`], listing existing sessions.
     pub fn finish(&self) -> convo::Result<()> {
         let session = self.session.as_ref();
         session.map_or(Ok(()), |wanted| wanted.finish("session"))?;
@@ -225,7 +225,7 @@ impl<'r> Pick<'r> {
     }
 }
 
-/// The id and the key of a session, as they are by now.
+/// The current id and key of a session.
 fn names_of(session: &Session) -> [Option<String>; 2] {
     ["id", "key"].map(|name| session.header_text(name))
 }

@@ -1,5 +1,4 @@
-//! Reads the sessions of inputs, one after another. With several inputs, an error of one is reported and the others
-//! are read.
+//! Reads the sessions of inputs one by one. With several inputs, reports an error of one and reads the others.
 
 use super::reading::Reading;
 use super::selection::{Pick, Taken};
@@ -12,7 +11,7 @@ use convo::format::{Format, Sessions};
 use convo::model::lineage::Aside;
 use convo::model::session::Session;
 
-/// Reads one session of the inputs after another; the first argument is the input's name in messages.
+/// Reads the sessions of the inputs one by one; the callback's first argument is the input's name in messages.
 pub fn each_session<'a>(
     context: &'a Context,
     inputs: &[Input],
@@ -49,7 +48,7 @@ pub fn each_session_and_format<'a>(
     Ok(())
 }
 
-/// The records of a stored session that its view needs, when only the view is used and they can be read alone.
+/// The records of a stored session that its view needs, if only the view is used and they can be read separately.
 fn excerpt(context: &Context, input: &Input, reading: Reading<'_>) -> convo::Result<Option<Session>> {
     let Input::Name(name) = input else { return Ok(None) };
     if !reading.view_only || reading.args.session.is_some() || reading.args.branch.is_some() {
@@ -61,12 +60,12 @@ fn excerpt(context: &Context, input: &Input, reading: Reading<'_>) -> convo::Res
     Ok(excerpt.map(|(session, _)| session))
 }
 
-/// With several inputs, reports an error of one so that the others are read.
+/// With several inputs, reports an error of one and continues with the others.
 pub fn report_and_continue(context: &Context, done: anyhow::Result<()>, inputs: usize) -> anyhow::Result<()> {
     match done {
         Err(error) if inputs > 1 && !context.output.stdout_failed() => {
             let error = error.downcast::<Error>()?;
-            // About the command, not about this input: the next one would fail as well.
+            // A usage error of the command would repeat for each input.
             if error.kind == Kind::Usage && error.at.is_none() {
                 return Err(error.into());
             }
@@ -77,20 +76,20 @@ pub fn report_and_continue(context: &Context, done: anyhow::Result<()>, inputs: 
     }
 }
 
-/// The sessions of one input, pulled one by one.
+/// The sessions of one input, read on demand.
 pub struct InputSessions<'a> {
     context: &'a Context,
     label: String,
     reading: Reading<'a>,
     sessions: Sessions<'static>,
-    /// None: every session is wanted, and none is counted as skipped.
+    /// None selects every session and skips none.
     pick: Option<Pick<'a>>,
-    /// Sessions that are not selected are read too.
+    /// Whether unselected sessions are read too.
     others: bool,
     selected: bool,
-    /// With --strict, a session for export is not used before it is known that no branch before the next is lost.
+    /// With --strict, an exported session is held back until it is known that no branch after it is lost.
     held: Option<Session>,
-    /// An error about the last session alone.
+    /// An error about the last session only.
     error: Option<Error>,
     ended: bool,
     tail: Vec<u8>,
@@ -103,10 +102,10 @@ impl<'a> InputSessions<'a> {
         InputSessions::new(context, opened, reading, Some(pick), false)
     }
 
-    /// Every session; [`is_selected`](Self::is_selected) distinguishes those that the options select.
+    /// Every session; [`is_selected`](Self::is_selected) identifies the selected ones.
     ///
     /// # Errors
-    /// [`Kind::Usage`] with --branch, whose messages are no session of the input.
+    /// [`Kind::Usage`] with --branch, because a reconstructed branch is not a session of the input.
     pub fn with_others(
         context: &'a Context,
         opened: Opened,
@@ -122,7 +121,7 @@ impl<'a> InputSessions<'a> {
         Ok(InputSessions::new(context, opened, reading, Some(pick), true))
     }
 
-    /// Every session, whatever the options select.
+    /// Every session, regardless of the options.
     pub fn all(context: &'a Context, opened: Opened, reading: Reading<'a>) -> InputSessions<'a> {
         InputSessions::new(context, opened, reading, None, true)
     }
@@ -149,7 +148,7 @@ impl<'a> InputSessions<'a> {
         }
     }
 
-    /// The next session; none after the last, unless an error about one session is left to report.
+    /// The next session; none after the last, unless the error of one session must still be reported.
     pub fn next(&mut self) -> anyhow::Result<Option<Session>> {
         while !self.ended {
             if self.error.is_none() && self.needs_no_more() {
@@ -176,7 +175,7 @@ impl<'a> InputSessions<'a> {
         self.error.take().map_or(Ok(None), |error| Err(error.into()))
     }
 
-    /// Takes the result of using the last session. An error about that session alone is reported if another session
+    /// Receives the result of using the last session. An error about that session only is reported if another session
     /// follows.
     pub fn settle(&mut self, done: anyhow::Result<()>) -> anyhow::Result<()> {
         let Err(error) = done else { return Ok(()) };
@@ -195,12 +194,12 @@ impl<'a> InputSessions<'a> {
         }
     }
 
-    /// Whether the last session is one that the options select.
+    /// Whether the options select the last session.
     pub fn is_selected(&self) -> bool {
         self.selected
     }
 
-    /// The bytes after the last session, once there is no other.
+    /// The bytes after the last session.
     pub fn tail(&self) -> &[u8] {
         &self.tail
     }
@@ -228,7 +227,7 @@ impl<'a> InputSessions<'a> {
         }
     }
 
-    /// After the last session was read.
+    /// Finishes after the last session.
     fn end(&mut self) -> anyhow::Result<Option<Session>> {
         self.ended = true;
         if let Some(error) = self.error.take() {

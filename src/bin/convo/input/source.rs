@@ -1,4 +1,4 @@
-//! What a file is, by its first bytes and by what lies beside it; a document read with what lies beside it.
+//! Detects the format of a file by its first bytes and by neighboring files; reads a document together with those.
 
 use crate::input::opencode_dir;
 use crate::input::regular;
@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Reads until there are `most` bytes or no more; tells whether that was all.
+/// Reads up to `most` bytes; returns whether that was the whole input.
 pub fn head(input: &mut impl Read, most: usize) -> Result<(Vec<u8>, bool)> {
     let mut bytes = Vec::with_capacity(most);
     let read = input
@@ -24,7 +24,7 @@ pub fn head(input: &mut impl Read, most: usize) -> Result<(Vec<u8>, bool)> {
     Ok((bytes, read < most))
 }
 
-/// The head of an input, whether that was all of it, and what it came wrapped in: then it is all of what that holds.
+/// The head of an input, whether that was all, and the compression; compressed input is decompressed completely.
 pub fn unwrapped(input: &mut impl Read) -> Result<(Vec<u8>, bool, Option<Wrapped>)> {
     let (mut head, whole) = head(input, detect::HEAD)?;
     if !wrapping::is_likely(&head) {
@@ -42,16 +42,16 @@ pub fn unwrapped(input: &mut impl Read) -> Result<(Vec<u8>, bool, Option<Wrapped
 }
 
 thread_local! {
-    /// The beginning of standard input, after it was looked at.
+    /// The bytes of standard input that were read for detection.
     static UNREAD: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Standard input, including what was looked at.
+/// Standard input, including the bytes read for detection.
 pub fn stdin() -> impl Read {
     io::Cursor::new(UNREAD.take()).chain(io::stdin())
 }
 
-/// The head of standard input, and whether that is all of it; [`stdin`] still reads everything.
+/// The head of standard input, and whether that is all of it; [`stdin`] still returns everything.
 pub fn peek_stdin() -> Result<(Vec<u8>, bool)> {
     let mut input = Recorded::default();
     let (head, whole, _) = unwrapped(&mut input)?;
@@ -59,7 +59,7 @@ pub fn peek_stdin() -> Result<(Vec<u8>, bool)> {
     Ok((head, whole))
 }
 
-/// Standard input, and what was read of it.
+/// Standard input, with a copy of the bytes read.
 #[derive(Default)]
 struct Recorded {
     bytes: Vec<u8>,
@@ -73,7 +73,7 @@ impl Read for Recorded {
     }
 }
 
-/// What a file is, by its head and by what lies beside it.
+/// Detects the format of a file by its head and neighboring files.
 pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
     let name = path
         .and_then(|path| path.file_name())
@@ -83,14 +83,14 @@ pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
         _ => false,
     };
     let hints = Hints { name, sidecar };
-    // What was unpacked is there as a whole.
+    // Decompressed input is complete.
     let whole = whole && head.len() < detect::HEAD;
     let head = &head[..head.len().min(detect::HEAD)];
     if path.is_some_and(|path| opencode_dir::is_session(path, head)) {
         return Detection::certain(Format::Opencode, "a session in opencode's storage directory");
     }
     let mut verdict = detect::detect(head, whole, hints);
-    // Of a document that is damaged beyond recognition, the copies beside it may say what it was.
+    // If a document is too damaged to be recognized, its backups may identify the format.
     if let (None, Some(path), Some(name)) = (verdict.format, path, name)
         && (head.is_empty() || (name.ends_with(".json") && foreign::is_lost(head)))
     {
@@ -114,12 +114,12 @@ pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
     verdict
 }
 
-/// What to do when the format is not known.
+/// The hint for an unknown format.
 pub const fn from_hint() -> &'static str {
     "give the format with --from; list formats with: convo detect --help"
 }
 
-/// Endings of the copies that a save which was cut off leaves beside a file.
+/// Suffixes of backup files that an interrupted write leaves next to a file.
 pub const SPARES: [&str; 2] = [".bak", ".temp"];
 
 pub fn has_spare(path: &Path) -> bool {
@@ -131,7 +131,7 @@ pub fn has_spare(path: &Path) -> bool {
     })
 }
 
-/// The name of a file, without its folder and what it is packed with.
+/// The name of a file without directory and compression suffix.
 pub fn source_name(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
     let plain = [".gz", ".zst"]
@@ -140,7 +140,7 @@ pub fn source_name(path: &Path) -> Option<&str> {
     Some(plain.unwrap_or(name))
 }
 
-/// The format of a regular file if it is given or its content leaves no doubt, and whether the file is compressed.
+/// The format of a regular file if it is given or certain from the content, and whether the file is compressed.
 pub fn certain_format(path: &Path, given: Option<Format>) -> Result<(Option<Format>, bool)> {
     match std::fs::symlink_metadata(path) {
         Ok(about) if about.is_file() => {}
@@ -159,7 +159,7 @@ pub fn certain_format(path: &Path, given: Option<Format>) -> Result<(Option<Form
     Ok((certain, wrapped.is_some()))
 }
 
-/// Reads other files of a file's directory; none for one that is not there.
+/// Reads other files in a file's directory; none for a missing one.
 pub fn neighbor(path: &Path) -> impl Fn(&str) -> io::Result<Option<Vec<u8>>> + use<> {
     let directory = path.parent().map(Path::to_path_buf);
     move |name| {
@@ -174,7 +174,7 @@ pub fn neighbor(path: &Path) -> impl Fn(&str) -> io::Result<Option<Vec<u8>>> + u
     }
 }
 
-/// Reads a whole document with what lies beside it.
+/// Reads a whole document together with its neighboring files.
 pub fn convert(
     format: Format,
     path: Option<&Path>,
@@ -201,7 +201,7 @@ pub fn convert(
     format::convert(format, &source, report)
 }
 
-/// A name that is not one of the store's, and that a file here has, means that file.
+/// Adds a hint if an unknown session name is the name of an existing file.
 pub fn meant_as_path(error: Error, name: &str) -> Error {
     match (error.kind, std::fs::metadata(name)) {
         (Kind::NotFound, Ok(about)) if about.is_dir() => error.hint(format!(

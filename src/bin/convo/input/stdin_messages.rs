@@ -1,5 +1,5 @@
-//! What arrives on standard input: a text, or messages, one group after another. A group is what has come by the time that
-//! the one before it is stored, so that a slow pipe is answered at once and a fast one in large groups.
+//! Reads a text or groups of messages from standard input. A group is what arrived while the previous one was stored,
+//! so a slow pipe is answered at once and a fast one in large groups.
 
 use crate::args::{Input, InputArgs};
 use crate::context::{self, Context, named, stopped};
@@ -21,10 +21,10 @@ use std::io::{IsTerminal, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-/// Bytes read at once.
+/// Read size in bytes.
 const BLOCK: usize = 256 * 1024;
 
-/// Bytes that a group holds when more is waiting: few enough syncs to cost little beside the bytes.
+/// Maximum group size in bytes; large enough that syncs cost little.
 const GROUP: usize = 4 << 20;
 
 /// After so many bytes at once, more are expected within [`PAUSE`], which is less than a sync takes.
@@ -68,7 +68,7 @@ pub struct Incoming {
     place: Place,
     left_out: LeftOut,
     strict: bool,
-    /// Whether events are taken too.
+    /// Whether events are accepted too.
     events: bool,
 }
 
@@ -97,7 +97,7 @@ pub enum Next {
 }
 
 impl Incoming {
-    /// Opens standard input and looks at what has come of it.
+    /// Opens standard input and inspects its beginning.
     pub fn open(
         context: &Context,
         reading: &InputArgs,
@@ -211,7 +211,7 @@ impl Incoming {
         Ok(())
     }
 
-    /// Tells of lines that were left out.
+    /// Reports dropped lines.
     pub fn tell_left_out(&self, context: &Context) {
         if self.left_out.headers > 0 {
             let what = format!("left out {} headers", self.left_out.headers);
@@ -231,25 +231,24 @@ impl Incoming {
     }
 }
 
-/// Events that a session may take over from another one, when they are asked for. Links and what is of one log alone
-/// are not among them, and neither is a kind that is not known.
+/// Events that a session may adopt from another one on request; not links, events of a single log, or unknown ones.
 const ADOPTED: [&str; 7] = [
     "meta", "truncate", "compact", "summary", "restore", "attempt", "note",
 ];
 
-/// Other events that reports name.
+/// Other events named in reports.
 const OF_ONE_LOG: [&str; 6] = ["link", "split", "gc", "repair", "redact", "archive"];
 
-/// Lines that are not taken.
+/// Counts of dropped lines.
 #[derive(Default)]
 struct LeftOut {
     headers: u64,
-    /// Events by their kinds.
+    /// Events by type.
     events: BTreeMap<&'static str, u64>,
 }
 
 impl LeftOut {
-    /// Whether a line is taken: messages, passthrough records and damaged lines are, events with `events` alone.
+    /// Whether to accept a line: messages, passthrough records and damaged lines, and with `events` also events.
     fn admits(&mut self, record: &Record<'_>, events: bool) -> bool {
         let event = match &record.kind {
             Line::Blank => return false,
@@ -270,7 +269,7 @@ impl LeftOut {
     }
 }
 
-/// Whether an event cuts off all that was said before it: in another session that is not what was meant.
+/// Whether an event hides all earlier messages, which is not intended in another session.
 fn cuts_all(event: &Event<'_>) -> bool {
     matches!(event.action(), Action::Truncate(cut) if cut.before.is_none())
 }
@@ -407,9 +406,9 @@ fn first(head: &[u8]) -> &[u8] {
     &head[..memchr::memchr(b'\n', head).unwrap_or(head.len())]
 }
 
-/// A message as it is stored when it needs an id, and a time when it has none; none for a message that has an
-/// id, and for every other line: those stay the bytes that they are. Where the session keeps counts, a line that is
-/// made anew gets its own, and so does one that carries a count already, of which nobody knows how it was made.
+/// The stored form of a message that needs an id, and a time if it has none. None for a message with an id and for
+/// any other line: their bytes are kept. If the session stores token counts, a rewritten line or one with a count of
+/// unknown origin is counted.
 pub fn stamped(
     record: &Record<'_>,
     tokenizer: Option<Tokenizer>,

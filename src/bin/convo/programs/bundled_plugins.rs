@@ -2,7 +2,7 @@
 
 use clap::{Command, CommandFactory};
 
-// Read here for what it looks like; what it says is the plugin's to do.
+// Compiled here only for its command line.
 #[allow(dead_code, missing_docs)]
 #[path = "../../convo-llm/arguments.rs"]
 mod llm;

@@ -1,4 +1,4 @@
-//! How tokens are counted: flag before environment before config file before the session.
+//! Selects the tokenizer: option, environment, config file, session, in this order.
 
 use crate::args::Counting;
 use crate::context::Context;
@@ -9,7 +9,7 @@ use convo::model::session::Session;
 use convo::tokens::{Counter, Tokenizer, counter};
 
 impl Counting {
-    /// The tokenizer that flag, environment or config file asks for.
+    /// The tokenizer that the option, environment or config file requests.
     pub fn asked(&self, context: &Context) -> Result<Option<Tokenizer>> {
         match (self.tokenizer, context.tokenizer()) {
             (Some(tokenizer), _) => Ok(Some(tokenizer)),
@@ -20,7 +20,7 @@ impl Counting {
         }
     }
 
-    /// Says so where the tokenizer that is asked for is an estimate in the place of one that is not public.
+    /// Reports if the requested tokenizer is an estimate because the original is not public.
     pub fn tell_estimate(&self, context: &Context) -> Result<()> {
         if let Some(note) = self.asked(context)?.and_then(Tokenizer::note) {
             context.output.tell("", note);
@@ -28,7 +28,7 @@ impl Counting {
         Ok(())
     }
 
-    /// How a session's messages are counted: as asked for, else as its own line says, else by the default.
+    /// The counter for a session: as requested, else from its header, else the default.
     pub fn counter(&self, context: &Context, label: &str, session: &Session) -> Result<Counter> {
         let own = counter::named_by(session);
         let tokenizer = match (self.asked(context)?, own.as_deref()) {
@@ -47,8 +47,8 @@ impl Counting {
     }
 }
 
-/// The tokenizer under whose name a session keeps counts, if it is known here. A session names no program to run: one that counts for it is
-/// configured here too.
+/// The tokenizer whose counts a session stores, if known. A session cannot name a program to run; a counter program
+/// must be configured here too.
 pub fn kept(context: &Context, name: Option<&str>) -> Option<Tokenizer> {
     let name = name?;
     let configured = || {

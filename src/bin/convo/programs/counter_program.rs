@@ -1,5 +1,5 @@
-//! Programs that count tokens: `--tokenizer cmd:PROGRAM`. One process answers for the whole run: it reads a text a line, as a JSON
-//! string, and prints a number a line, in the same order.
+//! Runs programs that count tokens: `--tokenizer cmd:PROGRAM`. One process serves the whole run: it reads a text per
+//! line, as a JSON string, and prints a number per line in the same order.
 
 use crate::programs::program_name;
 use convo::error::{Error, Kind, Place, Result};
@@ -14,39 +14,39 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel}
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long an answer may take unless the configuration says otherwise: some programs load for seconds.
+/// Default time limit of an answer; some programs take seconds to load.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Longest answer.
+/// Maximum length of an answer in bytes.
 const LONGEST: u64 = 64;
 
-/// How many of the last bytes on standard error are kept.
+/// How many trailing bytes of standard error are kept.
 const TAIL: usize = 4096;
 
-/// How long a program may take to end once it is asked no more.
+/// How long a program may take to exit after its input is closed.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// How long to wait, once, for more answers than there were texts.
+/// How long to wait, once, for surplus answers.
 const SETTLE: Duration = Duration::from_millis(10);
 
-/// What is wrong with them.
+/// The error for surplus answers.
 const SURPLUS: &str = "printed more than one number for a text";
 
-/// The programs of this run: each command line is one tokenizer.
+/// The programs of this run, one tokenizer per command line.
 static PROGRAMS: Mutex<Vec<Program>> = Mutex::new(Vec::new());
 
-/// A command line, the tokenizer that asks it, and its process.
+/// A command line, its tokenizer, and its process.
 type Program = (String, Tokenizer, Arc<Mutex<Process>>);
 
-/// How long an answer may take, by the configuration.
+/// The configured time limit of an answer.
 static CONFIGURED: OnceLock<Duration> = OnceLock::new();
 
-/// Sets how long an answer may take.
+/// Sets the time limit of an answer.
 pub fn set_timeout(timeout: Duration) {
     let _ = CONFIGURED.set(timeout);
 }
 
-/// The tokenizer of this name: a program, an encoding, an estimate or a model. Nothing is started yet.
+/// The tokenizer with this name: a program, an encoding, an estimate or a model. Starts no process.
 pub fn tokenizer(name: &str) -> Result<Tokenizer> {
     let Some(line) = name.strip_prefix("cmd:") else {
         return Tokenizer::named(name);
@@ -70,7 +70,7 @@ pub fn tokenizer(name: &str) -> Result<Tokenizer> {
     Ok(tokenizer)
 }
 
-/// Ends the programs that were started.
+/// Ends all started programs.
 pub fn end() {
     let programs = std::mem::take(&mut *held(&PROGRAMS));
     for (.., process) in programs {
@@ -81,22 +81,22 @@ pub fn end() {
     }
 }
 
-/// A value of one thread at a time; a thread that panicked left it whole.
+/// Locks a value; a panic of another thread cannot have corrupted it.
 fn held<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     Mutex::lock(value).unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The name under which counts are kept.
+/// The name under which counts are stored.
 fn stored_name(line: &str) -> String {
     program_name::stored(line, 16)
 }
 
-/// A program, and how it stands.
+/// A program and its state.
 enum Process {
-    /// It is started for the first text.
+    /// Not started yet.
     Waits(String),
     Runs(Running),
-    /// Why it answers no more.
+    /// Ended, with the reason.
     Ended(String),
 }
 
@@ -122,7 +122,7 @@ impl Process {
     fn answers(&mut self, texts: &[&str]) -> std::result::Result<Vec<u64>, String> {
         if let Process::Waits(line) = self {
             let mut running = Running::start(line)?;
-            // What counts the same text differently cannot be believed at all.
+            // A program whose counts of the same text differ cannot be trusted.
             let counts = running.ask(&["convo", "", "convo"])?;
             if running.output.recv_timeout(SETTLE).is_ok() {
                 return Err(SURPLUS.to_string());
@@ -143,7 +143,7 @@ impl Process {
     }
 }
 
-/// A program that was started. Writing and reading have a thread each, so that nobody waits for the other.
+/// A started program. Separate threads write and read, so that neither blocks the other.
 struct Running {
     name: String,
     child: Child,
@@ -159,7 +159,7 @@ impl Running {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // Whatever it starts is ended with it.
+            // Ending the group also ends its children.
             .process_group(0)
             .spawn();
         let mut child = child.map_err(|error| format!("cannot run: {error}"))?;
@@ -234,7 +234,7 @@ impl Running {
         Ok(counts)
     }
 
-    /// What became of a program that answers no more.
+    /// Describes why the program gives no answers.
     fn gone(&mut self, what: &str) -> String {
         let until = Instant::now() + GRACE;
         let status = loop {
@@ -243,7 +243,7 @@ impl Running {
                 status => break status.ok().flatten(),
             }
         };
-        // The other owner reads the errors of the program, which may arrive after its end.
+        // The thread that reads standard error may finish after the program exited.
         while Arc::strong_count(&self.said) > 1 && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -262,7 +262,7 @@ impl Running {
         }
     }
 
-    /// Closes its input, and ends it and all that it started unless that is enough.
+    /// Closes the input; kills the program and its children if it does not exit.
     fn end(mut self) {
         self.input = None;
         let until = Instant::now() + GRACE;
@@ -277,7 +277,7 @@ impl Running {
     }
 }
 
-/// The number in an answer, if the text can have so many tokens.
+/// Parses the number in an answer and checks that it is plausible for the text.
 fn number(answer: &[u8], text: &str) -> std::result::Result<u64, String> {
     let shown = || crate::output::in_line(String::from_utf8_lossy(answer).trim_end());
     let line = answer.strip_suffix(b"\n");
@@ -288,7 +288,7 @@ fn number(answer: &[u8], text: &str) -> std::result::Result<u64, String> {
         .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
         .and_then(|digits| digits.parse::<u64>().ok())
         .ok_or_else(|| format!("expected a number, got '{}'", shown()))?;
-    // A tokenizer that normalizes may make more of a text, though not without bound.
+    // A normalizing tokenizer may expand a text, but not without bound.
     let most = (text.len() as u64).saturating_mul(16).saturating_add(64);
     match count > most {
         true => Err(format!("{count} tokens for a text of {} bytes", text.len())),

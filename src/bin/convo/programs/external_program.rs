@@ -1,5 +1,5 @@
-//! Programs that are asked something: they take it on their standard input and answer on their standard output. One gets so
-//! much time and no more; then it and all that it started is ended, and so it is when this program is interrupted.
+//! Runs an external program: passes a request on standard input and reads the answer from standard output. The
+//! program and its children are killed on timeout and when this program is interrupted.
 
 use crate::context::Context;
 use crate::output::in_line;
@@ -16,17 +16,17 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// A program, as the command line names it.
+/// A program as named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Named {
-    /// A line for the shell.
+    /// A shell command.
     Shell(String),
     /// The plugin of this name.
     Plugin(String),
 }
 
 impl Named {
-    /// Reads `cmd:PROGRAM ARGS` or the name of a plugin; `others` are what else the option takes.
+    /// Parses `cmd:PROGRAM ARGS` or the name of a plugin; `others` lists the other values of the option.
     pub fn read(text: &str, others: &str) -> Result<Named, String> {
         if let Some(line) = text.strip_prefix("cmd:") {
             return match line.trim() {
@@ -40,12 +40,12 @@ impl Named {
         Err(format!("expected {others}cmd:'COMMAND' or a plugin name"))
     }
 
-    /// The program, with further arguments; `what` it is when it is not there.
+    /// The program with further arguments; `what` describes it if it is not found.
     pub fn program(&self, context: &Context, what: &str, arguments: &[OsString]) -> convo::Result<Program> {
         let (by, line, mut command) = match self {
             Named::Shell(line) => {
                 let mut command = Command::new("/bin/sh");
-                // As if they stood behind it, where it does not say itself what becomes of them.
+                // Append the arguments, unless the command places them itself with `$@`.
                 let whole = match arguments {
                     [] => line.clone(),
                     _ if line.contains("$@") => line.clone(),
@@ -80,59 +80,59 @@ impl Named {
     }
 }
 
-/// Digits of the hash of a command line.
+/// Number of hash digits of a command line.
 const DIGITS: usize = 8;
 
-/// A program that can be asked.
+/// A program that can be run.
 #[derive(Debug)]
 pub struct Program {
-    /// The name under which its answers are kept: nothing of its command line but the program and a hash.
+    /// The name stored with its answers: only the program name and a hash of the command line.
     pub by: String,
-    /// Its command line, of which nothing is told or kept.
+    /// Its command line, which is never reported or stored.
     line: Option<String>,
     command: Command,
     interrupt: Interrupt,
 }
 
-/// How it is asked.
+/// Options of a run.
 pub struct Asked<'l> {
-    /// How long it may take.
+    /// The time limit.
     pub timeout: Duration,
-    /// Most bytes of its answer.
+    /// Maximum size of the answer in bytes.
     pub most: usize,
-    /// Is shown the answer as it comes.
+    /// Called with each part of the answer as it arrives.
     pub listen: &'l mut dyn FnMut(&[u8]),
 }
 
-/// What it answered.
+/// The answer of a program.
 #[derive(Debug)]
 pub struct Answered {
     pub answer: Vec<u8>,
-    /// The last of what it said on standard error.
+    /// The end of its standard error.
     pub said: String,
 }
 
 /// Why there is no answer.
 #[derive(Debug)]
 pub struct Failure {
-    /// In a few words.
+    /// A short description.
     pub why: String,
-    /// The last of what it said on standard error.
+    /// The end of its standard error.
     pub said: String,
-    /// What ended it and is to end this program too.
+    /// The signal that ended the program and must end this one too.
     pub interrupted: Option<Interrupted>,
 }
 
-/// How many of the last bytes that it says on standard error are kept.
+/// How many trailing bytes of standard error are kept.
 const TAIL: usize = 4096;
 
-/// How much of an answer is read at once.
+/// Read size in bytes.
 const BLOCK: usize = 64 * 1024;
 
-/// How long a program that is told to end may take for it, and how long its output may stay open when it has ended.
+/// How long a program may take to exit after a signal, and how long its output may stay open after its exit.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// What a reader of the program's output found.
+/// An event of an output reader.
 enum Heard {
     Part(Vec<u8>),
     End(io::Result<()>),
@@ -140,22 +140,22 @@ enum Heard {
 }
 
 impl Program {
-    /// Its name in messages.
+    /// The name in messages.
     pub fn name(&self) -> String {
         self.line.as_deref().map_or(self.by.clone(), program_name::name)
     }
 
-    /// Sets a variable of its environment.
+    /// Sets an environment variable.
     pub fn env(&mut self, name: &str, value: &str) {
         self.command.env(name, value);
     }
 
-    /// Leaves a variable out of its environment.
+    /// Removes an environment variable.
     pub fn without(&mut self, name: &str) {
         self.command.env_remove(name);
     }
 
-    /// The program's answer to what it is given on its standard input.
+    /// Runs the program with a request and returns its answer.
     pub fn ask(&mut self, request: &[u8], asked: Asked<'_>) -> Result<Answered, Failure> {
         let failed = |why: String| Failure {
             why,
@@ -168,7 +168,7 @@ impl Program {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // Whatever it starts is ended with it.
+            // Ending the group also ends its children.
             .process_group(0)
             .spawn();
         let mut child = match child {
@@ -216,12 +216,12 @@ impl Program {
             (Some(Err(error)), _) => format!("cannot read the output: {error}"),
             _ => "the output is truncated".to_string(),
         };
-        // Advice stands behind the error that it is for.
+        // A hint follows the error that it belongs to.
         let tells = |line: &&str| !line.trim().is_empty() && !line.starts_with("hint: ");
         let last = said.lines().rev().find(tells);
         let why = match last {
             Some(last) if running.interrupted.is_none() => {
-                // A plugin tells its errors as this program does.
+                // A plugin reports errors in the same form as this program.
                 let last = last.trim().trim_start_matches("convo: ");
                 let last = match &self.line {
                     Some(line) => program_name::without_arguments(last, line),
@@ -239,12 +239,11 @@ impl Program {
     }
 }
 
-/// Gives the request to the program and listens to it, each on a thread of its own: whatever it does first, and however much
-/// it says, nobody waits for the other.
+/// Writes the request and reads both outputs in separate threads, so that no order or amount of output blocks.
 fn attend(child: &mut Child, request: Vec<u8>) -> Receiver<Heard> {
     let (tell, heard) = channel();
     if let Some(mut input) = child.stdin.take() {
-        // One that does not read all of it has a reason: what it answers is what counts.
+        // A program need not read the whole request; only its answer counts.
         std::thread::spawn(move || input.write_all(&request));
     }
     if let Some(output) = child.stdout.take() {
@@ -260,7 +259,7 @@ fn attend(child: &mut Child, request: Vec<u8>) -> Receiver<Heard> {
     heard
 }
 
-/// Hands on a stream in pieces, until nobody wants more of it.
+/// Passes on a stream in blocks until the receiver is gone.
 fn hear(mut stream: impl Read, tell: &Sender<Heard>) -> io::Result<()> {
     let mut buffer = vec![0; BLOCK];
     loop {
@@ -277,7 +276,7 @@ fn hear(mut stream: impl Read, tell: &Sender<Heard>) -> io::Result<()> {
     }
 }
 
-/// The last bytes of a stream, which is read to its end.
+/// Reads a stream to its end and returns its last bytes.
 fn tail(mut stream: impl Read) -> Vec<u8> {
     let mut kept = VecDeque::new();
     let mut buffer = [0; 4096];
@@ -289,7 +288,7 @@ fn tail(mut stream: impl Read) -> Vec<u8> {
     kept.into()
 }
 
-/// A program that was started.
+/// A started program.
 struct Running<'l> {
     child: Child,
     heard: Receiver<Heard>,
@@ -300,15 +299,15 @@ struct Running<'l> {
     /// How its answer ended.
     end: Option<io::Result<()>>,
     said: Vec<u8>,
-    /// How many of its outputs are open.
+    /// Number of open outputs.
     open: u8,
     most: usize,
     listen: &'l mut dyn FnMut(&[u8]),
 }
 
 impl Running<'_> {
-    /// Waits until it has ended and its outputs are closed, or until then. Once it has ended they are waited for a little
-    /// while only: what it left behind may hold them open.
+    /// Waits until the program exited and its outputs are closed, or until the deadline. After its exit, open outputs
+    /// get only a short grace period, because background processes may hold them.
     fn watch(&mut self, mut until: Instant) {
         let mut pause = Duration::from_millis(1);
         loop {
@@ -358,7 +357,7 @@ impl Running<'_> {
         }
     }
 
-    /// Ends it, and whatever it left behind.
+    /// Kills the program and its remaining children.
     fn end(&mut self) {
         if self.status.is_none() {
             self.signal(Signal::TERM);
@@ -374,12 +373,12 @@ impl Running<'_> {
     }
 
     fn signal(&self, signal: Signal) {
-        // Nobody is left to be told: then there is nothing to end.
+        // If the group is already gone, there is nothing to kill.
         let _ = kill_process_group(Pid::from_child(&self.child), signal);
     }
 }
 
-/// A time as it was given.
+/// Formats a duration.
 fn span(time: Duration) -> String {
     match (time.as_secs(), time.subsec_millis()) {
         (seconds, 0) => format!("{seconds} s"),
@@ -387,7 +386,7 @@ fn span(time: Duration) -> String {
     }
 }
 
-/// The beginning of a line.
+/// Truncates a line.
 fn beginning(line: &str) -> String {
     match line.char_indices().nth(200) {
         Some((end, _)) => format!("{}...", &line[..end]),

@@ -1,5 +1,5 @@
-//! Hooks: commands of the configuration that run after a change of a stored session. The change is complete before; what
-//! becomes of a hook changes nothing but a warning.
+//! Hooks: configured commands that run after a change of a stored session. The change is already complete; a failed
+//! hook only causes a warning.
 
 use crate::config;
 use crate::context::Context;
@@ -15,13 +15,13 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
-/// How long a hook may take unless `hook-timeout` says otherwise.
+/// Default time limit; `hook-timeout` changes it.
 pub const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Set in the environment of a hook, so that what it changes runs no hooks.
+/// Set in the environment of a hook, so that its own changes run no hooks.
 pub const DISABLED: &str = "CONVO_NO_HOOKS";
 
-/// Variables that hold the key of a service, or the place of one.
+/// Variables that hold an API key or name its file.
 const SERVICE_KEYS: [&str; 4] = [
     "CONVO_LLM_KEY",
     "CONVO_LLM_KEY_FILE",
@@ -29,22 +29,22 @@ const SERVICE_KEYS: [&str; 4] = [
     "ANTHROPIC_API_KEY",
 ];
 
-/// Most bytes that a hook may print; they are read and discarded.
+/// Maximum output of a hook in bytes; it is discarded.
 const MOST: usize = 16 << 20;
 
-/// Whether a hook is for this record.
+/// Whether a record triggers a hook.
 type Concerns = fn(&Record<'_>) -> bool;
 
 /// The hooks of a run.
 pub struct Hooks {
     commands: config::Hooks,
     timeout: Duration,
-    /// Those that ran: one process may listen to signals only a few times.
+    /// Hooks that ran; cached because a process can register signal handlers only a few times.
     programs: RwLock<BTreeMap<&'static str, Program>>,
 }
 
 impl Hooks {
-    /// With these commands.
+    /// Creates the hooks from the configuration.
     pub fn new(commands: config::Hooks, timeout: Duration) -> Hooks {
         Hooks {
             commands,
@@ -54,7 +54,7 @@ impl Hooks {
     }
 }
 
-/// Runs the hooks for lines that were added to a stored session; `label` is its name in messages.
+/// Runs the hooks for lines added to a stored session; `label` is its name in messages.
 pub fn after<'l>(context: &Context, label: &str, id: &str, lines: impl IntoIterator<Item = &'l [u8]>) {
     let Some(hooks) = context.hooks() else { return };
     let lines: Vec<&[u8]> = lines.into_iter().collect();
@@ -110,7 +110,7 @@ fn about(context: &Context, kind: &str, id: &str) -> ObjectBuilder {
     object
 }
 
-/// What there is to say when these records changed the health of the session; none when they did not.
+/// The message about a change of the session's health by these records; none without a change.
 fn health(context: &Context, id: &str, added: &[Record<'_>]) -> Option<Vec<u8>> {
     let added: HashSet<String> = added.iter().filter_map(own_id).collect();
     let session = context.store().ok()?.load(id, &mut Report::default()).ok()?;

@@ -1,4 +1,4 @@
-//! Signals that end this program while another one works for it: that one is ended first.
+//! Handles signals while an external program runs: the external program is ended first.
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
@@ -6,24 +6,24 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a terminal, a supervisor and a connection that is gone send.
+/// Signals from a terminal, a supervisor or a lost connection.
 const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-/// Takes note of signals that would end this program, while another one works for it.
+/// Defers ending signals while an external program runs.
 #[derive(Debug)]
 pub struct Interrupt {
     came: Vec<(i32, Arc<AtomicBool>)>,
-    /// Whether nobody works: then a signal does what it always does.
+    /// Whether no external program runs, so that signals have their default effect.
     idle: Arc<AtomicBool>,
 }
 
-/// A signal that came, and is to end this program when everything is in order.
+/// A signal that ends this program after cleanup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted(pub i32);
 
 impl Interrupt {
-    /// What this program was told to ignore when it was started stays ignored: a job of `nohup` outlives its terminal.
-    /// One of these is enough for a process.
+    /// Registers the handlers. Signals that were ignored at the start are still ignored, so that a `nohup` job
+    /// survives its terminal. Create only one per process.
     pub fn new() -> io::Result<Interrupt> {
         let ignored = ignored();
         let mut interrupt = Interrupt {
@@ -42,18 +42,18 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// From here on a signal is waited for by who looks at it.
+    /// Defers signals from now on.
     pub fn hold(&self) {
         self.idle.store(false, Ordering::SeqCst);
     }
 
-    /// From here on a signal ends this program at once; gives back one that came before that.
+    /// Restores the default effect of signals; returns one that arrived meanwhile.
     pub fn release(&self) -> Option<Interrupted> {
         self.idle.store(true, Ordering::SeqCst);
         self.came()
     }
 
-    /// The signal that came, if one did.
+    /// The signal that arrived, if any.
     pub fn came(&self) -> Option<Interrupted> {
         let came = self.came.iter().find(|(_, came)| came.load(Ordering::SeqCst));
         came.map(|(signal, _)| Interrupted(*signal))
@@ -67,7 +67,7 @@ impl Interrupted {
     }
 }
 
-/// Signals that are ignored, a bit for each, as Linux tells; elsewhere none is known to be.
+/// Ignored signals as a bit mask, as reported by Linux; 0 on other systems.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

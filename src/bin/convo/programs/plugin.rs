@@ -1,4 +1,4 @@
-//! Verbs that are programs of their own: `convo-NAME` on PATH, or beside this program, is `convo NAME`.
+//! Runs plugins: `convo NAME` is the program `convo-NAME` on PATH or next to this program.
 
 use crate::args::Global;
 use crate::commands;
@@ -12,7 +12,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs a plugin in place of this program, so that its status is the status.
+/// Runs a plugin and returns its exit status.
 pub fn run(name: &str, arguments: &[OsString], global: &Global) -> anyhow::Result<u8> {
     let Some(path) = find(name) else {
         return Err(unknown(name).into());
@@ -30,7 +30,7 @@ pub fn run(name: &str, arguments: &[OsString], global: &Global) -> anyhow::Resul
     {
         command.env("CONVO_STORE", store);
     }
-    // An empty file says as much as none.
+    // An empty file disables the configuration.
     let config = global.no_config.then(|| PathBuf::from("/dev/null"));
     if let Some(config) = config.or_else(|| global.config.clone()) {
         command.env("CONVO_CONFIG", config);
@@ -40,7 +40,7 @@ pub fn run(name: &str, arguments: &[OsString], global: &Global) -> anyhow::Resul
         .with_context(|| crate::output::path_name(&path))
 }
 
-/// The error for a verb that is neither built in nor a plugin.
+/// The error for an unknown command.
 pub fn unknown(name: &str) -> Error {
     let error = Error::new(Kind::Usage, format!("'{name}': no such command"));
     if let Some(hint) = synonyms::hint(name) {
@@ -62,7 +62,7 @@ pub fn unknown(name: &str) -> Error {
     }
 }
 
-/// Every plugin by name; the first one of a name counts.
+/// All plugins by name; the first one found counts.
 pub fn installed() -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
     for folder in folders() {
@@ -82,7 +82,7 @@ pub fn installed() -> BTreeMap<String, PathBuf> {
     found
 }
 
-/// Where the plugin of this name is.
+/// The path of a plugin.
 pub fn find(name: &str) -> Option<PathBuf> {
     if !is_name(name) {
         return None;
@@ -92,7 +92,7 @@ pub fn find(name: &str) -> Option<PathBuf> {
         .find(|path| is_program(path))
 }
 
-/// Whether a plugin may be called so.
+/// Whether a name is valid for a plugin.
 pub fn is_name(name: &str) -> bool {
     !name.is_empty()
         && name
@@ -100,8 +100,8 @@ pub fn is_name(name: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
 }
 
-/// Where plugins are searched: the entries of PATH, then where this program lies itself, with those that ship with it.
-/// Empty and relative entries depend on where one stands, and anybody can put a program into a world-writable one.
+/// The directories to search: the entries of PATH, then that of this program, which contains the bundled plugins.
+/// Skips empty and relative entries, which depend on the working directory, and world-writable ones.
 fn folders() -> impl Iterator<Item = PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();

@@ -1,21 +1,21 @@
-//! What may be kept of a command line: the name of its program and a hash. Its arguments and the variables that it sets may be secrets.
+//! Derives a storable name from a command line: program name and hash. Arguments and variables may be secrets.
 
 use convo::model::key::sha256;
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-/// The name of a command line whose program cannot be told.
+/// The name of an unrecognizable program.
 const UNKNOWN: &str = "program";
 
-/// Most characters of a name.
+/// Maximum characters of a name.
 const LONGEST: usize = 32;
 
-/// The name under which a session keeps the work of a command line, such as `cmd:curl#1a2b3c4d`: equal for equal lines.
+/// The name that a session stores for a command line, such as `cmd:curl#1a2b3c4d`: equal for equal command lines.
 pub fn stored(line: &str, digits: usize) -> String {
     format!("cmd:{}#{}", name(line), &sha256(line.as_bytes())[..digits])
 }
 
-/// The file name of the program that a shell runs first, without anything that could mean something elsewhere.
+/// The file name of the first program in a shell command, without special characters.
 pub fn name(line: &str) -> String {
     let word = first(line).filter(|word| !word.contains('='));
     let word = word.unwrap_or_default();
@@ -29,7 +29,8 @@ pub fn name(line: &str) -> String {
     }
 }
 
-/// A text without what it repeats of a command line: the line as a whole, and words and values of it that are long enough for a secret.
+/// Removes parts of a command line from a text: the whole line, and its words and values that are long enough for a
+/// secret.
 pub fn without_arguments(text: &str, line: &str) -> String {
     const SECRET: usize = 16;
     let mut text = match line.len() >= SECRET {
@@ -43,7 +44,7 @@ pub fn without_arguments(text: &str, line: &str) -> String {
     text
 }
 
-/// The first word that is no assignment; none where that is not certain.
+/// The first word that is not an assignment; none if uncertain.
 fn first(line: &str) -> Option<String> {
     let mut chars = line.char_indices().peekable();
     loop {
@@ -55,8 +56,8 @@ fn first(line: &str) -> Option<String> {
     }
 }
 
-/// A word as the shell reads it, its quotes taken off. None at the end, for an operator, and where another command is in it: a part of
-/// that would pass for a word.
+/// The next word with quotes removed, as the shell parses it. None at the end, for an operator, and for a nested
+/// command, a part of which could be mistaken for a word.
 fn word(chars: &mut Peekable<CharIndices<'_>>) -> Option<String> {
     let mut word = String::new();
     let mut quote = None;
@@ -92,7 +93,7 @@ fn word(chars: &mut Peekable<CharIndices<'_>>) -> Option<String> {
     (any && quote.is_none()).then_some(word)
 }
 
-/// Whether a word sets a variable.
+/// Whether a word assigns a variable.
 fn is_assignment(word: &str) -> bool {
     let Some((name, _)) = word.split_once('=') else {
         return false;

@@ -1,24 +1,23 @@
-//! Who writes summaries: the built-in summarizer, or a program that takes a request on its standard input and gives a
-//! text on its standard output.
+//! Selects the author of summaries: the built-in summarizer, or a program that reads a request and prints a text.
 
 use crate::context::Context;
 use crate::programs::external_program::{Named, Program};
 
-/// Who writes the summary, as the command line says.
+/// The summarizer given on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum With {
     /// The built-in summarizer.
     #[default]
     Extract,
-    /// A program.
+    /// An external program.
     Program(Named),
 }
 
-/// Most bytes of a summary: none is as long.
+/// Maximum size of a summary in bytes.
 pub const MOST: usize = 4 << 20;
 
 impl With {
-    /// Reads `extract`, `cmd:PROGRAM ARGS` or the name of a plugin.
+    /// Parses `extract`, `cmd:PROGRAM ARGS` or the name of a plugin.
     pub fn read(text: &str) -> Result<With, String> {
         match text {
             "extract" => Ok(With::Extract),
@@ -26,7 +25,7 @@ impl With {
         }
     }
 
-    /// The program to ask; none for the built-in summarizer.
+    /// The program to run; none for the built-in summarizer.
     pub fn program(&self, context: &Context) -> convo::Result<Option<Program>> {
         match self {
             With::Extract => Ok(None),

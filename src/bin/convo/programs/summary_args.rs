@@ -96,7 +96,7 @@ impl Summary {
         Ok(())
     }
 
-    /// What the summary is like.
+    /// The style of the summary.
     pub fn style(&self) -> convo::Result<Style> {
         Ok(Style {
             role: (self.summary_role != "auto").then(|| self.summary_role.clone()),
@@ -109,7 +109,7 @@ impl Summary {
     }
 }
 
-/// How a summary shows dates.
+/// Parses a date style.
 fn dates(name: &str) -> Result<Dates, String> {
     match name {
         "short" => Ok(Dates::Short),
@@ -119,7 +119,7 @@ fn dates(name: &str) -> Result<Dates, String> {
     }
 }
 
-/// Where standing instructions come from: `auto`, `off`, or a file of them.
+/// The source of standing instructions: `auto`, `off`, or a file.
 fn instructions(how: &str) -> convo::Result<Instructions> {
     match how {
         "auto" => Ok(Instructions::Auto),
@@ -131,7 +131,7 @@ fn instructions(how: &str) -> convo::Result<Instructions> {
     }
 }
 
-/// A file's text; `what` is what it is when it is none.
+/// Reads a text file; `what` describes it in errors.
 pub fn text(file: &str, what: &str) -> convo::Result<String> {
     let read = std::fs::read(file).map_err(|error| named(Error::io("cannot read", error), file))?;
     String::from_utf8(read).map_err(|_| named(Error::new(Kind::Data, format!("{what} not UTF-8")), file))

@@ -1,5 +1,4 @@
-//! Sessions in another format than the native one: written, and told what that format cannot carry. A document of
-//! which nothing changes is an opaque value, and comes out as the bytes that came in.
+//! Writes sessions in another format and reports losses. An unchanged document is written with its original bytes.
 
 use super::format::Writing;
 use super::secrets;
@@ -15,21 +14,21 @@ use convo::model::session::{Class, Session};
 use convo::model::view::View;
 use std::io::Write;
 
-/// How sessions are written in another format.
+/// Writes sessions in another format.
 pub struct Export<'c> {
     pub context: &'c Context,
     /// The input's name in messages.
     pub label: &'c str,
     pub to: Format,
     pub purpose: Purpose,
-    /// Options of pages.
+    /// Options of page formats.
     pub page: PageOptions,
     /// Whether a loss is an error, before anything is written.
     pub strict: bool,
 }
 
 impl<'c> Export<'c> {
-    /// For another program.
+    /// Creates an export for another program.
     pub fn new(context: &'c Context, label: &'c str, writing: Writing<'_>, strict: bool) -> Export<'c> {
         Export {
             context,
@@ -43,7 +42,7 @@ impl<'c> Export<'c> {
 }
 
 impl Export<'_> {
-    /// Writes the view of the nth session, and tells what the format cannot carry.
+    /// Writes the view of session number `nth` and reports losses.
     pub fn write(&self, session: &Session, nth: usize, out: &mut dyn Write) -> anyhow::Result<()> {
         single(self.to, nth)?;
         let view = View::replay(session);
@@ -53,7 +52,7 @@ impl Export<'_> {
             secrets::warn(self.context, self.label, count);
         }
         let mut report = Report::to_format(self.to.name());
-        // An empty line stands between two pages; what is read again has its own way to part sessions.
+        // Separate pages with an empty line; formats that can be read have their own separator.
         if nth > 1 && !self.to.is_read() && !self.to.is_training() {
             out.write_all(b"\n")
                 .map_err(|error| Error::io("cannot write", error))?;
@@ -88,11 +87,11 @@ impl Export<'_> {
     }
 }
 
-/// A session with this model in its header, for a format that has a place for one.
+/// Sets the model in the header of a session, for a format that stores one.
 ///
 /// # Errors
-/// [`Kind::Usage`] where the format has none, or takes another form of model, and for a session that came from the format:
-/// it keeps its own.
+/// [`Kind::Usage`] if the format stores no model or another form of it, and for a session read from this format,
+/// which keeps its own model.
 pub fn with_model(session: &Session, to: Format, model: &str) -> convo::Result<Session> {
     let usage = |what: String| Error::new(Kind::Usage, format!("--model: {what}"));
     let Some(form) = to.form().model else {
@@ -145,19 +144,19 @@ pub fn too_much() -> Error {
     Error::new(Kind::Data, "lossy conversion; nothing was written (--strict)")
 }
 
-/// Writes every record of a session as it is.
+/// Writes every record of a session unchanged.
 pub fn write_records(session: &Session, out: &mut dyn Write) -> anyhow::Result<()> {
     let mut lines = Lines::new(out);
     Ok((0..session.len()).try_for_each(|index| lines.write(session.full(index)))?)
 }
 
-/// Whether an input may hold several sessions that go back into it as they came.
+/// Whether an input may contain several sessions that can be written back unchanged.
 pub fn goes_back(opened: &Opened, to: Format) -> bool {
     let many = opened.value.is_none() && matches!(opened.stream, Stream::Sessions(_));
     many && opened.format == to && to.form().back.is_some()
 }
 
-/// Refuses a second session where a format holds one.
+/// Rejects a second session in a format that holds only one.
 pub fn single(to: Format, nth: usize) -> convo::Result<()> {
     if !to.form().joins && nth > 1 {
         return Err(Error::new(
@@ -171,7 +170,7 @@ pub fn single(to: Format, nth: usize) -> convo::Result<()> {
     Ok(())
 }
 
-/// Tells of events that name what is not there.
+/// Reports events that refer to missing messages.
 pub fn tell_dangling(context: &Context, label: &str, session: &Session, view: &View) {
     let mut report = Report::default();
     for (index, what) in &view.dangling {
@@ -180,14 +179,14 @@ pub fn tell_dangling(context: &Context, label: &str, session: &Session, view: &V
     context.output.report(label, &mut report);
 }
 
-/// Writes a document as the one that it takes the place of came: packed, and the same bytes when it is the same.
+/// Writes a document with the compression of the original; unchanged content gives the same bytes.
 pub fn wrap(wrapped: &Wrapped, inner: &[u8], out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(out
         .write_all(&wrapped.with(inner))
         .map_err(|error| Error::io("cannot write", error))?)
 }
 
-/// The sessions of an input that holds many on their way back into it: those that share an origin go together.
+/// Writes back the sessions of an input that holds many; those with a common origin are written together.
 pub struct Returning<'e> {
     export: &'e Export<'e>,
     waiting: Vec<(Session, bool)>,
@@ -195,7 +194,7 @@ pub struct Returning<'e> {
 }
 
 impl<'e> Returning<'e> {
-    /// Into the format of the export, which can take several back.
+    /// Creates a writer for the export's format, which must hold several sessions.
     pub fn new(export: &'e Export<'e>) -> Self {
         Returning {
             export,
@@ -204,7 +203,7 @@ impl<'e> Returning<'e> {
         }
     }
 
-    /// The next session, and whether it was changed.
+    /// Adds the next session, and whether it was changed.
     pub fn write(&mut self, session: Session, changed: bool, out: &mut dyn Write) -> anyhow::Result<()> {
         self.sessions += 1;
         let same = |(last, _): &(Session, bool)| match (last.origin(), session.origin()) {
@@ -253,7 +252,7 @@ impl<'e> Returning<'e> {
             .map_err(|error| Error::io("cannot write", error))?)
     }
 
-    /// After the last of them, behind which this stands; `written` counts the sessions of the output.
+    /// Finishes after the last session with the bytes `tail`; `written` counts the sessions of the output.
     pub fn finish(mut self, tail: &[u8], written: &mut usize, out: &mut dyn Write) -> anyhow::Result<()> {
         self.flush(out)?;
         *written += self.sessions;
@@ -263,16 +262,16 @@ impl<'e> Returning<'e> {
     }
 }
 
-/// The sessions of one input on their way into a format. Those of a document that may come out as it is wait until it
-/// is known whether any of them changes.
+/// Writes the sessions of one input in a format. The sessions of a document are held back until it is known whether
+/// any of them changes.
 pub struct Sessions<'v> {
-    /// The document, when its own format is asked for.
+    /// The original document, if its own format is requested.
     value: Option<&'v [u8]>,
     waiting: Vec<Session>,
 }
 
 impl<'v> Sessions<'v> {
-    /// Of an input with these bytes; none when they are not what is to come out.
+    /// Creates a writer for an input with these bytes; none if the original bytes must not be written.
     pub fn new(value: Option<&'v [u8]>) -> Self {
         Sessions {
             value,
@@ -280,12 +279,12 @@ impl<'v> Sessions<'v> {
         }
     }
 
-    /// One of them is not as it came.
+    /// Marks a session as changed.
     pub fn changed(&mut self) {
         self.value = None;
     }
 
-    /// The next of them; `written` counts the sessions of the output.
+    /// Adds the next session; `written` counts the sessions of the output.
     pub fn write(
         &mut self,
         session: Session,
@@ -304,7 +303,7 @@ impl<'v> Sessions<'v> {
         Ok(())
     }
 
-    /// After the last of them.
+    /// Finishes after the last session.
     pub fn finish(self, export: &Export<'_>, written: &mut usize, out: &mut dyn Write) -> anyhow::Result<()> {
         let Some(value) = self.value else {
             return Ok(());

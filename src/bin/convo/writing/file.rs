@@ -1,4 +1,4 @@
-//! The output as a whole: standard output, or a file that is replaced atomically.
+//! Writes the whole output: to standard output, or to a file that is replaced atomically.
 
 use super::format::Writing;
 use crate::context::{Context, named};
@@ -11,14 +11,14 @@ use convo::store::{Rewrite, write_atomically};
 use std::io::Write;
 use std::path::Path;
 
-/// Writes a file whole or not at all.
+/// Replaces a file atomically.
 pub fn rewrite(
     path: &Path,
     options: &Rewrite,
     label: &str,
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    // What went wrong on the way to the file, such as an input that is not there, is told as it is.
+    // An error of the producer, such as a missing input, is returned unchanged.
     let mut inner = None;
     let write = |out: &mut dyn Write| {
         write(out).map_err(|error| {
@@ -31,7 +31,7 @@ pub fn rewrite(
     if let Some(error) = inner {
         return Err(error);
     }
-    // A folder that is missing is a failure to write, and not a session that was not found.
+    // A missing directory is a write error, not a missing session.
     let done = done.map_err(|error| match error.kind {
         Kind::NotFound => error.kind(Kind::InputOutput),
         _ => error,
@@ -39,14 +39,14 @@ pub fn rewrite(
     Ok(done.map_err(|error| named(error, label))?)
 }
 
-/// Writes to standard output, or to the file of `-o`, which appears whole or not at all.
+/// Writes to standard output, or atomically to the file of `-o`.
 pub fn write_to(
     context: &Context,
     writing: Writing<'_>,
     write: impl FnOnce(&mut Joined<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     writing.check()?;
-    // Each input begins a line of its own, wherever the output goes.
+    // Each input begins on a new line.
     let write = |out: &mut dyn Write| {
         packing(writing.args.pack, writing, out, |out| {
             write(&mut Joined::new(out))
@@ -78,7 +78,7 @@ pub fn objects(
     done.and(finished.map_err(Into::into))
 }
 
-/// Writes the record stream, each session as one line where that is wanted.
+/// Writes the record stream, each session as one line if requested.
 pub fn packing(
     pack: bool,
     writing: Writing<'_>,
@@ -94,7 +94,7 @@ pub fn packing(
     }
     let mut packer = Packer::new(out);
     let done = write(&mut packer);
-    // What was written ahead of an error stands ahead of it.
+    // Write pending data, so that an error follows the data before it.
     let finished = packer.finish().map_err(|error| Error::io("cannot write", error));
     done.and(finished.map_err(Into::into))
 }

@@ -1,4 +1,4 @@
-//! The output format where `--to` does not name it: that of the input, or that of the ending of the output file.
+//! The output format without `--to`: from the extension of the output file, or that of the input.
 
 use crate::args::{Input, InputArgs, OutputArgs, Target};
 use crate::context::{detect_file, named, unwrapped};
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-/// Endings of output files and their formats; any other file is a record stream.
+/// Extensions of output files with their formats; any other file is a record stream.
 const ENDINGS: [(&str, Format); 4] = [
     ("md", Format::Markdown),
     ("markdown", Format::Markdown),
@@ -18,7 +18,7 @@ const ENDINGS: [(&str, Format); 4] = [
     ("htm", Format::Html),
 ];
 
-/// Endings of formats that are not written.
+/// Extensions of formats that cannot be written.
 const UNSUPPORTED: [&str; 3] = ["pdf", "docx", "csv"];
 
 /// The options of the output with its format.
@@ -27,7 +27,7 @@ pub struct Writing<'a> {
     pub args: &'a OutputArgs,
     /// None: that of a file in place, or native.
     pub to: Option<Format>,
-    /// Options of pages.
+    /// Options of page formats.
     pub page: PageOptions,
 }
 
@@ -43,7 +43,7 @@ impl OutputArgs {
         Ok(self.writing(to))
     }
 
-    /// These options with the format of the output.
+    /// Combines these options with an output format.
     pub fn writing(&self, to: Option<Format>) -> Writing<'_> {
         let page = PageOptions {
             remote_images: self.images,
@@ -52,7 +52,7 @@ impl OutputArgs {
         Writing { args: self, to, page }
     }
 
-    /// Whether the result of a change is written, not stored.
+    /// Whether the result of a change is written rather than stored.
     pub fn is_elsewhere(&self) -> bool {
         self.to.is_some() || self.output.is_some() || self.pack
     }
@@ -70,14 +70,13 @@ impl Writing<'_> {
         }
     }
 
-    /// The format of an output that is no file in place.
+    /// The format of an output other than a file in place.
     pub fn format(&self) -> Format {
         self.to.unwrap_or(Format::Native)
     }
 }
 
-/// The format that an ending means; an error for one that means a format that is not written, since nobody expects a
-/// record stream there.
+/// The format for an extension; fails if the format cannot be written, because a record stream would be unexpected.
 fn of_ending(path: &Path) -> Result<Option<Format>> {
     let ending = path.extension().and_then(|ending| ending.to_str());
     let ending = ending.unwrap_or_default().to_ascii_lowercase();
@@ -89,7 +88,7 @@ fn of_ending(path: &Path) -> Result<Option<Format>> {
     Ok(found.map(|(_, format)| *format))
 }
 
-/// The format of the first input, which must be one that is written.
+/// The format of the first input, which must be writable.
 fn same(inputs: &[Input], reading: &InputArgs) -> Result<Format> {
     let Some(input) = inputs.first() else {
         return Ok(Format::Native);
@@ -117,7 +116,7 @@ fn of_input(input: &Input, reading: &InputArgs) -> Result<Format> {
             let (head, whole, _) = unwrapped(&mut file)?;
             (head, whole, Some(path.as_path()))
         }
-        // Reading reports it.
+        // The error is reported when the input is read.
         (None, Input::Stdin) if io::stdin().is_terminal() => return Ok(Format::Native),
         (None, Input::Stdin) => {
             let (head, whole) = peek_stdin()?;

@@ -1,11 +1,11 @@
-//! Secrets on pages, which people publish.
+//! Warns about secrets on pages, which are often published.
 
 use crate::context::Context;
 use convo::filter::redact::{Level, Options, Redactor};
 use convo::model::session::Session;
 use convo::model::view::View;
 
-/// Secrets in the messages of a page whose form alone proves them.
+/// Counts definite secrets in the messages of a page.
 pub fn count(session: &Session, view: &View, hidden: bool) -> u64 {
     let mut redactor = Redactor::new(Options {
         level: Level::Definite,

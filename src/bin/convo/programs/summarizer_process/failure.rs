@@ -1,4 +1,4 @@
-//! What is done when there is no summary: nothing is lost, and the session remembers that it failed.
+//! Handles a failed summary: keeps the session unchanged and records the failure.
 
 use super::options::Trying;
 use crate::context::{Context, named};
@@ -10,12 +10,12 @@ use convo::model::health::Health;
 use convo::model::session::Session;
 use std::cell::RefCell;
 
-/// What is done when there is no summary: the session stays as it is, and the failure is noted in its log.
+/// Handles a failed summary: the session is unchanged, and the failure is recorded in its log.
 pub struct Failure<'r> {
     context: &'r Context,
     trying: &'r Trying,
     edit: Edit<'r>,
-    /// What is told when what was planned is done: of which session of the store, and what.
+    /// The error to report once the plan is carried out, with the id of a stored session.
     untold: RefCell<Option<(Option<String>, Error)>>,
 }
 
@@ -29,15 +29,15 @@ impl<'r> Failure<'r> {
         }
     }
 
-    /// Tells of the failure and plans the note.
+    /// Reports the failure and plans its record.
     pub fn plan(&self, session: &Session, stamps: &Stamps<'_>, by: &str, why: &str) -> convo::Result<Plan> {
         let error = Error::new(Kind::Unavailable, format!("no summary: {why}"));
         self.tell(session, stamps, error.hint("the session is unchanged"))?;
-        // A stream without its log has no place for it, unless the document itself has one.
+        // A stream without its log cannot record it, unless the document itself can.
         if stamps.place() == Place::Stream && !self.edit.full_log && !self.document_tells(session) {
             return Ok(stays());
         }
-        // When it failed is no matter of what is in the session.
+        // The time of the failure does not depend on the session.
         let now = self.context.clock.now();
         let health = self
             .trying
@@ -52,14 +52,14 @@ impl<'r> Failure<'r> {
         Ok(Plan::Lines(vec![health.event(&stamp.id, &now, by)], told))
     }
 
-    /// Whether what is written is a document that has a place for failures.
+    /// Whether the output is a document that can record failures.
     fn document_tells(&self, session: &Session) -> bool {
         let to = self.edit.to;
         let back = self.edit.in_place() || to == Some(Format::Penguiflow);
         back && to.is_none_or(|to| to == Format::Penguiflow) && penguiflow::is_own(session)
     }
 
-    /// Has an error told that leaves a session as it is, and goes on; what would be replaced as a whole stays.
+    /// Queues an error for a session that is kept unchanged. Returns it instead if a file would be replaced.
     pub fn tell(&self, session: &Session, stamps: &Stamps<'_>, error: Error) -> convo::Result<()> {
         let replaces = self.edit.in_place() && !self.edit.full_log && !self.document_tells(session);
         if replaces || stamps.place() == Place::Unnumbered {
@@ -67,7 +67,7 @@ impl<'r> Failure<'r> {
         }
         let id = session.header_text("id").unwrap_or_default();
         let stored = (stamps.place() == Place::Store).then(|| id.clone());
-        // A session of the store that has grown meanwhile is planned again.
+        // A stored session that grew meanwhile is planned again.
         let again =
             stored.is_some() && matches!(&*self.untold.borrow(), Some((known, _)) if *known == stored);
         if !again {
@@ -77,8 +77,8 @@ impl<'r> Failure<'r> {
         Ok(())
     }
 
-    /// What becomes of a session whose change failed: it stays as it is, and the others have their turn. A stream is handed on as it
-    /// came; what else reads it need not know that nothing changed.
+    /// Handles a failed change: the session is kept unchanged, and the others are processed. A stream passes it on
+    /// unchanged, so that its readers need not handle the failure.
     pub fn spare(
         &self,
         session: &Session,
@@ -86,7 +86,7 @@ impl<'r> Failure<'r> {
         planned: convo::Result<Plan>,
     ) -> convo::Result<Plan> {
         match planned {
-            // Of an excerpt that is not for it to say.
+            // A plan for an excerpt is not final.
             Err(error) if error.kind == Kind::No && session.excerpt().is_none() => {
                 let id = session.header_text("id").unwrap_or_default();
                 self.context.output.error(&named(error, &id));
@@ -103,7 +103,7 @@ impl<'r> Failure<'r> {
         }
     }
 
-    /// Tells what is left to be told: nothing is, before the note is safe.
+    /// Reports the queued error, after the record of the failure is durable.
     pub fn tell_all(&self) {
         if let Some((_, error)) = self.untold.take() {
             self.context.output.error(&error);
@@ -111,7 +111,7 @@ impl<'r> Failure<'r> {
     }
 }
 
-/// The session is left as it is.
+/// A plan that keeps the session unchanged.
 pub fn stays() -> Plan {
     Plan::Refused(String::new())
 }

@@ -1,4 +1,4 @@
-//! Asks a program for a summary. Nothing is locked meanwhile: its answer is held against what the session is by then.
+//! Asks a program for summaries. No lock is held meanwhile; the answer is checked against the current session.
 
 mod failure;
 mod options;
@@ -19,7 +19,7 @@ use convo::model::health::Health;
 use convo::model::session::Session;
 use convo::tokens::Counter;
 
-/// Where the program that is asked for is not there: streams come out as they came, and the error is told.
+/// Handles a missing program: streams are passed on unchanged, and the error is reported.
 pub fn missing(context: &Context, inputs: &[Input], edit: Edit<'_>, error: Error) -> anyhow::Result<()> {
     let streams = inputs.iter().all(|input| !edit.in_store(input));
     if streams && !edit.in_place() && !edit.args.dry_run {
@@ -28,28 +28,28 @@ pub fn missing(context: &Context, inputs: &[Input], edit: Edit<'_>, error: Error
     Err(error.into())
 }
 
-/// A program that is asked, session by session.
+/// Asks a program for a summary of each session.
 pub struct Thinker<'r> {
     context: &'r Context,
     program: Program,
     trying: &'r Trying,
-    /// Whether it is asked although it failed too often.
+    /// Whether to ask despite too many failures.
     retry: bool,
-    /// What it said of a session of the store, which may have grown when that is to be stored: it is not asked twice.
+    /// The last result with the id of its stored session, reused if the session grew before the change was stored.
     memory: Option<(String, Thought)>,
-    /// Whether an answer that is too long is cut instead of refused.
+    /// Whether to shorten an answer that is too long instead of rejecting it.
     cuts: bool,
 }
 
-/// What is to be done about a session.
+/// The next step for a session.
 pub enum Next {
-    /// This, without asking anybody.
+    /// Carry out this plan without asking.
     Done(Plan),
-    /// It is to be asked.
+    /// Ask the program.
     Ask(Box<Request>),
 }
 
-/// What became of asking.
+/// The result of asking.
 enum Thought {
     Answer(Answer),
     Failed(String),
@@ -67,8 +67,8 @@ impl<'r> Thinker<'r> {
         }
     }
 
-    /// Plans a change with a summary by the program, or the note that it failed: `ask` tells what it is asked, and `apply` what
-    /// its answer comes to, which may be told more than once when the session grows meanwhile.
+    /// Plans a change with a summary by the program, or the record of its failure. `ask` returns the request, and
+    /// `apply` the plan for the answer; `apply` is called again if the session grew meanwhile.
     pub fn plan(
         &mut self,
         session: &Session,
@@ -107,7 +107,7 @@ impl<'r> Thinker<'r> {
         }
     }
 
-    /// What to do instead of asking while it is too early.
+    /// The plan if the program must not be asked yet.
     fn rest(
         &self,
         session: &Session,
@@ -129,7 +129,7 @@ impl<'r> Thinker<'r> {
         Ok(Some(stays()))
     }
 
-    /// Asks for each piece, one after the other.
+    /// Sends the chunks of a request one after another.
     fn think(&mut self, request: &Request, counter: Counter, id: &str) -> Thought {
         let mut previous: Option<String> = None;
         let mut by = self.program.by.clone();
@@ -153,7 +153,7 @@ impl<'r> Thinker<'r> {
         }
     }
 
-    /// Asks for one piece, again when it fails and may be asked again. Gives back the text, and who says that it wrote it.
+    /// Sends one chunk, with retries. Returns the text and the author that it names.
     fn try_piece(
         &mut self,
         line: &[u8],
