@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""What a compaction keeps of real agent sessions, by the facts that an agent needs to go on; and how long it takes.
+"""Measure which facts that an agent needs a compaction keeps of real agent sessions, and how long it takes.
 
 Usage: benches/agents.py FIXTURES [CONVO]...   (default: target/release/convo)
-FIXTURES holds compaction/agents/*.json, one a session: the file, its requests, edited and read files, commands, errors, todo items,
-last reply. SHARES (5,10,25) and OPTIONS (further options of compact) in the environment change what is done; EACH=1 prints each session.
+FIXTURES contains compaction/agents/*.json, one per session: the file, its requests, edited and read files, commands,
+errors, todo items, last reply. The environment variables SHARES (5,10,25) and OPTIONS (further options of compact)
+configure the run; EACH=1 prints each session.
 
-A fact is kept if its text is in what a model would be shown, white space aside. A budget that is not reached counts as nothing kept.
+A fact is kept if the messages for a model contain its text, ignoring white space. If the budget is not met, nothing
+counts as kept.
 """
 import glob, json, os, re, subprocess, sys, time
 
@@ -36,7 +38,7 @@ def texts(value):
 
 
 def shown(lines):
-    """All that a model would be shown: texts, arguments as they are and with the escapes of JSON undone."""
+    """The text that a model would receive: contents, and arguments both raw and JSON-decoded."""
     found = []
     for line in lines.splitlines():
         message = json.loads(line)

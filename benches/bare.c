@@ -1,4 +1,4 @@
-/* The floor for a process that appends one line durably: open, lock, write, sync. Compared by compare.sh. */
+/* The lower bound for a process that appends one line durably: open, lock, write, sync. Used by compare.sh. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Times convo next to its peers on the same input and prints ratios of medians: below 1 convo is the faster; then memory.
-# Usage: benches/compare.sh [CONVO]   (default: target/release/convo). Needs cc; uses jq and sqlite3 when there.
+# Times convo next to its peers on the same input and prints ratios of medians (below 1: convo is faster); then memory.
+# Usage: benches/compare.sh [CONVO]   (default: target/release/convo). Needs cc; uses jq and sqlite3 if available.
 # MEGABYTES (200), RUNS (7) and FILES (10000) in the environment change the size.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,7 +12,7 @@ export CONVO_STORE=$work/store
 unset CONVO_NOW CONVO_SEED
 nth=0
 
-# median COMMAND: milliseconds of the median run, after one that is not counted.
+# median COMMAND: milliseconds of the median run, after a warm-up run.
 median() {
     local run start times=()
     eval "$1" >/dev/null 2>&1 || true
@@ -70,7 +70,7 @@ cc -O2 -static -o "$work/bare" benches/bare.c 2>/dev/null || cc -O2 -o "$work/ba
 
 echo "convo beside others: median of $runs runs, convo first; a ratio below 1 is convo's"
 pair "append one message / bare C" "'$convo' append chat hello" "'$work/bare' '$work/bare.log'"
-# A process for each, as a loop of a shell has it.
+# One process each, as in a shell loop.
 pair "append one message / echo >> file; sync file" "'$convo' append chat hello" \
     "sh -c \"echo '{\\\"role\\\":\\\"user\\\"}' >> '$work/plain.log'; sync '$work/plain.log'\""
 if command -v sqlite3 >/dev/null; then
@@ -103,7 +103,7 @@ pair "migrate $megabytes MB / cat | cat" "'$convo' migrate -q '$work/big.jsonl' 
 unsynced="import os,sys
 for name in os.listdir(sys.argv[1]):
     open(sys.argv[2]+'/'+name,'wb').write(open(sys.argv[1]+'/'+name,'rb').read())"
-# Each run into a folder of its own: a file system that has just deleted ten thousand files is slow to make more.
+# A separate directory for each run: file creation is slow right after the deletion of ten thousand files.
 pair "migrate $files files / copied unsynced" "'$convo' migrate -q '$work/legacy' --store '$work'/new.\$((nth++))" \
     "mkdir '$work'/plain.\$((++nth)); python3 -c \"$unsynced\" '$work/legacy' '$work'/plain.\$nth"
 "$convo" migrate -q "$work/legacy" --store "$work/new" >/dev/null

@@ -1,11 +1,11 @@
-//! How many cuts break a history: for every session of the files, and every number of newest messages that could be
-//! kept, what a plain "the last N messages" breaks of an interface's rules, and what `truncate --keep-messages` does.
+//! Counts cuts that violate an API's rules: for every session and every number of newest messages to keep, compares a
+//! plain "last N messages" with `truncate --keep-messages`.
 //!
 //!     cargo bench --bench cuts -- --for openai-chat FILE...
 //!
-//! Files are native streams, bare messages, or documents of any other format that is read. System messages stay in both
-//! ways, and a call that is still open at the end is not counted. What a session breaks before it is cut is not, either.
-//! With `--orphans` only one rule counts, which holds everywhere: no result without its call.
+//! Files are native streams, bare messages, or documents of any other readable format. Both methods keep system
+//! messages. Calls that are open at the end, and violations that existed before the cut, are not counted. With
+//! `--orphans` only one universal rule counts: no result without its call.
 #![allow(missing_docs, clippy::print_stdout, clippy::print_stderr)]
 
 use convo::check::{Api, Options, check};
@@ -55,10 +55,10 @@ fn main() {
     row("all", all);
 }
 
-/// What counts as broken.
+/// What counts as a violation.
 #[derive(Clone, Copy)]
 enum Measure {
-    /// Any rule of an interface.
+    /// Any rule of an API.
     Rules(Api),
     /// A result without its call.
     Orphans,
@@ -87,7 +87,7 @@ fn sessions(file: &str) -> convo::Result<Vec<Session>> {
     Ok(all)
 }
 
-/// Sessions, cuts, and how many of them break a rule: plain ones, and those of this program.
+/// The numbers of sessions, cuts, plain cuts with violations, and our cuts with violations.
 fn of_file(measure: Measure, sessions: &[Session]) -> [usize; 4] {
     let mut counts = [sessions.len(), 0, 0, 0];
     for session in sessions {
@@ -103,7 +103,7 @@ fn of_file(measure: Measure, sessions: &[Session]) -> [usize; 4] {
     counts
 }
 
-/// How often each rule is broken.
+/// The number of violations per rule.
 fn broken(measure: Measure, session: &Session) -> BTreeMap<&'static str, usize> {
     let view = View::replay(session);
     let Measure::Rules(api) = measure else {
@@ -130,7 +130,7 @@ fn broken(measure: Measure, session: &Session) -> BTreeMap<&'static str, usize> 
     rules
 }
 
-/// Results of calls that are not in view.
+/// The number of results whose calls are not in the view.
 fn orphans(session: &Session, view: &View) -> usize {
     let messages: Vec<_> = view.messages(session).collect();
     let calls: HashSet<String> = messages
@@ -147,7 +147,7 @@ fn is_worse(rules: &BTreeMap<&str, usize>, known: &BTreeMap<&str, usize>) -> boo
         .any(|(rule, count)| known.get(rule).is_none_or(|known| known < count))
 }
 
-/// The session with what stays, and the newest messages.
+/// The session with its instructions and only the newest messages.
 fn last(session: &Session, view: &View, keep: usize) -> Session {
     let mut cut = Session::default();
     if !session.is_empty() && session.record(0).event().is_some_and(|event| event.is_header()) {
@@ -165,7 +165,7 @@ fn last(session: &Session, view: &View, keep: usize) -> Session {
     cut
 }
 
-/// The session as this program cuts it.
+/// The session as this program truncates it.
 fn truncated(session: &Session, keep: usize) -> Session {
     let stamp = |_: &str| {
         Ok(Stamp {

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""What convo makes of files with known contents, format by format.
+"""Check how convo reads files with known contents, format by format.
 
     benches/formats.py CONVO FIXTURES
 
-FIXTURES holds one folder a format, with files and a `truth.json` that says of each how many sessions, messages, calls and
-so on are in it. A row tells, of one format: the files, their sessions and messages as counted by convo, how many files
-have exactly the counts of the truth, what detection says of them (right, ambiguous, refused as no session, wrong), and of
-the first session of each file what is not there again after it was made native, written in its own format and made native
-once more: messages whose role, content or calls differ, and the losses that were told.
+FIXTURES contains a directory per format, with files and a `truth.json` that gives for each the number of sessions,
+messages, calls and so on. A row shows for one format: the files, their sessions and messages as counted by convo, how
+many files have exactly the expected counts, the results of detection (right, ambiguous, refused as not a session,
+wrong), and the differences in the first session of each file after native -> own format -> native: messages whose
+role, content or calls differ, and the reported losses.
 
-Counts that need the library's own view (usage, orphans, reasoning) are held by the tests; here are those that the
-command line shows."""
+The tests check counts that need the library (usage, orphans, reasoning); this script checks those that the command line
+prints."""
 
 import collections
 import json
@@ -19,7 +19,7 @@ import subprocess
 import sys
 
 CONVO, FIXTURES = sys.argv[1], pathlib.Path(sys.argv[2])
-# Databases go through their plugin.
+# Read by the plugin.
 DATABASES = (".db", ".sqlite", ".sqlite3")
 ROLES = ("system", "developer", "user", "assistant", "tool")
 
@@ -40,7 +40,7 @@ def records(stream):
 
 
 def sessions(lines):
-    """The records of a stream, session by session."""
+    """The records of a stream, grouped by session."""
     found = []
     for line in lines:
         if line.get("type") == "session" or not found:
@@ -59,7 +59,7 @@ def aside(session):
 
 
 def said(message):
-    """What a message says, in whatever form: text and calls."""
+    """The content of a message, independent of its form: text and calls."""
     content = message.get("content")
     if isinstance(content, list):
         content = [part.get("text") if isinstance(part, dict) and part.get("type") == "text" else part for part in content]
@@ -77,14 +77,14 @@ def native(path, name):
 
 
 def first_of(stream):
-    """The lines of the first session, as they stand: ids that are made of them must stay what they are."""
+    """The unchanged lines of the first session, so that derived ids are the same."""
     lines = stream.splitlines(keepends=True)
     heads = [nth for nth, line in enumerate(lines) if line.startswith(b'{"type":"session"')]
     return b"".join(lines[: heads[1]] if len(heads) > 1 else lines)
 
 
 def round_trip(stream, name):
-    """Messages that differ after native -> format -> native, and the losses that were told."""
+    """Messages that differ after native -> format -> native, and the reported losses."""
     body = first_of(stream)
     first = records(body)
     status, out, told = run(["cat", "--from", "native", "--to", name], body)
@@ -122,7 +122,7 @@ def row(folder):
         if path.suffix in DATABASES:
             verdicts["database"] += 1
         elif format == name or (format == "jsonl" and name == "openai-chat"):
-            # Bare messages, one a line, are said to be that; they are read alike.
+            # Bare messages, one per line, are detected as jsonl and read in the same way.
             verdicts["right"] += 1
         elif ambiguous:
             verdicts["ambiguous"] += 1

@@ -1,10 +1,9 @@
-//! What names cost: a session found by its alias and by its id, in stores of different sizes, by this process and by
-//! one that is started for it; keys made of messages; and many small sessions brought into a store, beside a copy of
-//! their files that is made durable.
+//! Measures names: finding a session by alias and by id in stores of different sizes, in this process and in a new
+//! one; deriving keys from messages; and importing many small sessions, compared with a durable copy of their files.
 //!
 //!     cargo bench --bench keys -- [STORE_SIZE]...
 //!
-//! Medians. Stores of 5,000 and 100,000 sessions unless sizes are named.
+//! Prints medians. Default sizes are 5,000 and 100,000 sessions.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
 use convo::model::key::id_for_key;
@@ -51,8 +50,8 @@ fn row(what: &str, time: Duration) {
     println!("{what}\t{:.1} us", time.as_secs_f64() * 1e6);
 }
 
-/// Every session has two messages and one alias. The files are written as they lie in a store: making each durable would
-/// take most of an hour.
+/// Creates sessions with two messages and an alias each. The files are written directly, because making each durable
+/// would take most of an hour.
 fn names(path: &Path, size: usize) {
     drop(Store::create(path).unwrap());
     for folder in ["sessions", "aliases"] {
@@ -70,7 +69,7 @@ fn names(path: &Path, size: usize) {
         std::fs::write(name, format!("{}\n", id(nth))).unwrap();
     }
     let store = Store::open(path).unwrap();
-    // A step that meets every part of the store, and no number twice.
+    // A stride that visits the whole store without repetition.
     let pick = |nth: usize| nth * 7_919 % size;
     let by_id = timed(2_001, |nth| {
         let id = id(pick(nth));
@@ -93,7 +92,7 @@ fn names(path: &Path, size: usize) {
         assert!(status.success(), "{arguments:?}");
     };
     for (what, name) in [("by id", &id as &dyn Fn(usize) -> String), ("by alias", &alias)] {
-        // The line without a message to it: nothing is written, and the session is found.
+        // An append without a message: finds the session and writes nothing.
         let time = timed(101, |nth| run(&["cat", &name(pick(nth))]));
         row(&format!("{size} sessions, `convo cat` {what}"), time);
         let time = timed(31, |nth| run(&["append", "-q", &name(pick(nth)), "hello"]));

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The time of `convo list` of a large store beside that of `ls -l`: without a cache, with one, and after a change.
+# Compares the time of `convo list` of a large store with that of `ls -l`: without a cache, with one, and after a
+# change.
 # Usage: benches/list.sh [CONVO]   (default: target/release/convo). SESSIONS ("10000 100000") and RUNS (5) in the
 # environment change the size.
 set -euo pipefail

@@ -1,9 +1,9 @@
-//! How fast `redact` goes over session logs: without a secret, and with one in every line; one thread.
+//! Measures the throughput of `redact` on session logs: without a secret, and with one in every line; one thread.
 //!
 //!     cargo bench --bench redact -- [FILE]...
 //!
-//! The best of five, in megabytes per second. Without files: 64 MB of messages and tool results made of the source of this
-//! program.
+//! Prints the best of five runs in megabytes per second. Without files: 64 MB of messages and tool results with the
+//! source code of this program.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
 use convo::filter::redact::{Options, Redactor};
@@ -42,7 +42,7 @@ fn measure(what: &str, log: &[u8]) {
     );
 }
 
-/// Lines of a log of about 1 KB, with the source of this program as results of tools.
+/// Log lines of about 1 KB, with the source code of this program as tool results.
 fn log(secret: &str) -> Vec<u8> {
     let mut texts = Vec::new();
     collect(

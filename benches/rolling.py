@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a turn of a rolling session costs, and how large its view and its summary are, by the number of turns so far.
+"""Measure the cost of a turn of a rolling session, and the size of its view and summary, by the number of turns so far.
 
 Usage: benches/rolling.py [CONVO]...   (default: target/release/convo)
-TURNS (100,1000,10000), BUDGET (4000), LOOPS (20), GC (200) and SPEECH (plain; rules: every fifth turn sets one) in the
-environment change what is done. Each program of the command line is measured on the same sessions, made by itself.
+TURNS (100,1000,10000), BUDGET (4000), LOOPS (20), GC (200) and SPEECH (plain; rules: every fifth turn sets one) are
+environment variables. Each program on the command line is measured on the same sessions, which it creates itself.
 
-Between the points that are measured, turns are added in groups; at each point LOOPS turns are done as a shell does them:
+Between the measured points, turns are added in groups; at each point LOOPS turns are run like in a shell loop:
 
     convo append chat -r user ...; convo summarize chat --when 'tokens>=BUDGET'; convo context chat; convo append chat -r assistant ...
 """
@@ -22,7 +22,7 @@ WORDS = "sorter reject jam weigh shift sensor chute motor pallet route conveyor 
 
 
 def turn(number):
-    """What the user and the model say: the same for every program."""
+    """The messages of user and model, the same for every program."""
     chance = random.Random(number)
     say = lambda count: " ".join(chance.choices(WORDS, k=count))
     user = f"In case {number} the {say(6)} stopped on 2026-03-{number % 28 + 1:02}. Where is {say(4)}?"
@@ -56,7 +56,7 @@ class Loop:
         return self.run("summarize", "chat", "-q", *when)[0]
 
     def turn(self):
-        """One turn as a loop does it: milliseconds of each command."""
+        """Runs one turn and returns the milliseconds of each command."""
         user, model = turn(self.done)
         self.done += 1
         times = [
@@ -73,7 +73,7 @@ class Loop:
             self.run("gc", "chat", "-q")
 
     def grow(self, to):
-        """Turns on the way, in groups."""
+        """Adds turns up to a number, in groups."""
         while self.done < to:
             group = min(20, to - self.done)
             lines = []

@@ -1,23 +1,24 @@
-//! Counting beside tiktoken-rs: whether both count alike, and how long each takes. `cargo bench --bench tokens`,
-//! with files to count behind `--`. Prints ratios; asserts that nothing differs.
+//! Compares token counting with tiktoken-rs: counts must be equal; prints time ratios. `cargo bench --bench tokens`,
+//! with files to count after `--`.
 //!
-//! `--cold TEXT` counts once with tiktoken-rs and nothing else, `--ours TEXT` with convo's tables: for measuring starts, see tokens.sh.
+//! `--cold TEXT` counts once with tiktoken-rs only, `--ours TEXT` with convo's tables; tokens.sh uses both to measure
+//! startup.
 
 use convo::tokens::Tokenizer;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tiktoken_rs::CoreBPE;
 
-/// Bytes that are compared at least.
+/// Minimum number of compared bytes.
 const LEAST: usize = 12_000_000;
 
-/// Runs of one character, or of a few.
+/// Repeated characters and short sequences.
 const RUNS: [&str; 20] = [
     " ", "\n", "\r\n", "\t", "\u{a0}", "\u{3000}", " \n", "\n ", "a", "A", "aB", "é", "0", "٣", "日", "の",
     "\u{301}", "👍", "-", "'",
 ];
 
-/// Text that the repository does not have enough of.
+/// Texts in languages that the repository lacks.
 const FOREIGN: [&str; 8] = [
     "東京は日本の首都であり、世界最大の都市圏のひとつです。天気は晴れ、気温は22度です。",
     "人工智能正在改变世界,但我们仍然需要小心地使用它,并且检查每一个结果。",
@@ -62,7 +63,8 @@ fn main() {
     assert_eq!(different, 0, "counts differ");
 }
 
-/// The lines of the repository's files, of those named, and of foreign text, mixed, in texts as long as messages.
+/// The lines of the repository's files, of the given files and of foreign texts, shuffled and combined to the length
+/// of messages.
 fn lines(named: &[PathBuf]) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths: Vec<PathBuf> = named.to_vec();
@@ -153,7 +155,7 @@ fn mixed(name: &str, tokenizer: Tokenizer, reference: &CoreBPE, texts: &[String]
     different
 }
 
-/// A megabyte of each run. Where tiktoken-rs panics or takes too long, a run that it can do is compared.
+/// Compares a megabyte of each run, or less if tiktoken-rs panics or takes too long.
 fn runs(name: &str, tokenizer: Tokenizer, reference: &CoreBPE) -> usize {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));

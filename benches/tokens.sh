@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The start of a count: instructions and time of `convo count` on 20 bytes, beside a verb that counts nothing, and
-# beside a program that calls tiktoken-rs. Then how long a large session takes.
-# Usage: benches/tokens.sh [CONVO]   (default: target/release/convo). Uses valgrind when it is there.
+# Measures the startup of a count: instructions and time of `convo count` on 20 bytes, compared with a command that
+# counts nothing and with a program that calls tiktoken-rs. Then the time for a large session.
+# Usage: benches/tokens.sh [CONVO]   (default: target/release/convo). Uses valgrind if available.
 # RUNS (21) and MEGABYTES (100) in the environment change the size.
 set -euo pipefail
 cd "$(dirname "$0")/.."

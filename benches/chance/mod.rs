@@ -1,6 +1,6 @@
-//! Chance that is the same everywhere, and words that it invents.
+//! Portable pseudorandom numbers and invented words.
 
-/// SplitMix64 (Steele, Lea, Flood 2014): small, and the same everywhere.
+/// SplitMix64 (Steele, Lea, Flood 2014): small, and identical on all machines.
 pub struct Chance(u64);
 
 impl Chance {
@@ -26,14 +26,14 @@ const CONSONANTS: [&str; 16] = [
 ];
 const VOWELS: [&str; 4] = ["a", "e", "i", "o"];
 
-/// An invented word; a few are common and most are rare, as in any language. `rare` leaves the commonest out:
-/// ranks below a power of two.
+/// An invented word; a few are common and most are rare, as in any language. `rare` skips the most common ones: ranks
+/// below this power of two.
 pub fn word(chance: &mut Chance, rare: usize) -> String {
     let magnitude = rare + chance.below(12 - rare);
     ranked((1 << magnitude) + chance.below(1 << magnitude))
 }
 
-/// The invented word of this rank.
+/// The invented word with this rank.
 pub fn ranked(mut rank: usize) -> String {
     let mut word = String::new();
     while rank > 0 || word.len() < 4 {

@@ -1,23 +1,23 @@
-//! Invented sessions of agents, the same for the same seed. What matters in them looks like all around it: a line of
-//! a tool's result among lines of its kind, a sentence among others. Only chance says which it is.
+//! Invented agent sessions, reproducible by seed. Relevant facts look like their surroundings: a line among similar
+//! lines of a tool result, or a sentence among others, selected at random.
 
 use super::compacted::raw;
 use super::generated::{Chance, word};
 
-/// What a session is like.
+/// The kind of a session.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// One question and some sixty calls.
+    /// One question and about sixty calls.
     OneQuestion,
     /// Twenty-five questions with a few calls each.
     Questions,
-    /// The same, and the newest question has thirty calls, and their results.
+    /// The same, and thirty calls with results after the newest question.
     Busy,
-    /// As with few calls, and most calls read what was read before.
+    /// Like `Questions`, and most calls repeat earlier reads.
     Rereads,
-    /// The same, and every third question shows a picture.
+    /// Like `Questions`, and every third question has an image.
     Pictures,
-    /// The same, and every reply was reasoned out.
+    /// Like `Questions`, and every reply has reasoning.
     Reasoning,
 }
 
@@ -43,19 +43,19 @@ impl Kind {
     }
 }
 
-/// Something that is asked for later.
+/// A fact to ask for later.
 pub struct Fact {
     pub text: String,
-    /// Who said it.
+    /// The speaker.
     pub role: &'static str,
-    /// Line of the session.
+    /// Its line in the session.
     pub line: usize,
 }
 
 pub struct Agent {
     pub lines: Vec<Vec<u8>>,
     pub facts: Vec<Fact>,
-    /// Line of the newest question.
+    /// The line of the newest question.
     pub newest: usize,
 }
 
@@ -63,11 +63,11 @@ struct Maker {
     chance: Chance,
     kind: Kind,
     made: Agent,
-    /// What was read, for those who read it again: arguments and result.
+    /// Earlier reads, to be repeated: arguments and result.
     read: Vec<(String, String)>,
 }
 
-/// A session; the first user message has these rules in it when they are given.
+/// Generates a session; a given rule is added to the first user message.
 pub fn agent(kind: Kind, seed: u64, rule: Option<(&str, usize)>) -> Agent {
     let made = Agent {
         lines: Vec::new(),
@@ -115,7 +115,7 @@ impl Maker {
         self.made.lines.push(line.into_bytes());
     }
 
-    /// With one chance in so many, what was just said is asked for.
+    /// Marks the last statement as a fact with a probability of one in `of`.
     fn maybe_fact(&mut self, text: &str, role: &'static str, of: usize) {
         if self.chance.below(of) == 0 {
             let line = self.made.lines.len();
@@ -173,7 +173,7 @@ impl Maker {
         self.add("user", &[("content", content)]);
     }
 
-    /// A call with its result.
+    /// Adds a call with its result.
     fn call(&mut self) {
         let again = self.kind == Kind::Rereads && !self.read.is_empty() && self.chance.below(3) > 0;
         let (arguments, result) = if again {
@@ -204,7 +204,7 @@ impl Maker {
             ));
         }
         self.add("assistant", &members);
-        // Of a result a line or two matter.
+        // Only one or two lines of a result matter.
         let lines: Vec<&str> = result.lines().collect();
         for _ in 0..2 {
             let line = lines[self.chance.below(lines.len())].to_string();
@@ -216,7 +216,7 @@ impl Maker {
         );
     }
 
-    /// What a file is called, and what stands in it: from three lines to some hundreds.
+    /// A file name and its content, three to some hundred lines.
     fn reading(&mut self) -> (String, String) {
         let file = format!(
             "src/{}/{}.rs",

@@ -1,4 +1,4 @@
-//! `compact` itself, on sessions made of conversations: what a model would see afterwards.
+//! Runs `compact` on sessions built from conversations, and shows what a model would receive.
 
 use super::dialogue::{Dialogue, Kept};
 use super::methods::Method;
@@ -11,12 +11,12 @@ use convo::tokens::{Counter, Tokenizer};
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 
-/// `compact` with one choice of strategy.
+/// A strategy of `compact`.
 #[derive(Clone, Copy)]
 pub enum Strategy {
     Tiered,
     Optimize,
-    /// `--keep-last`, with a budget: exchanges leave, and nothing is said of them.
+    /// `--keep-last` with a budget: drops exchanges without a summary.
     KeepLast,
 }
 
@@ -52,30 +52,30 @@ impl Strategy {
     }
 }
 
-/// What is left of a session.
+/// The result of a compaction.
 pub struct Left {
-    /// Text of each message that is there, by id.
+    /// The text of each remaining message, by id.
     pub messages: HashMap<String, String>,
-    /// The summary without the marks of dates and the indents of further lines.
+    /// The summary without added dates and indentation.
     pub summary: String,
     /// Tokens of the view.
     pub tokens: u64,
-    /// Tokens of the summary's message.
+    /// Tokens of the summary message.
     pub summary_tokens: u64,
-    /// Whether the budget was reached.
+    /// Whether the budget was met.
     pub fits: bool,
-    /// Atoms by what is left of them.
+    /// Number of message groups per level.
     pub levels: BTreeMap<&'static str, usize>,
 }
 
 impl Left {
-    /// Whether a message is there to the word, or quoted so.
+    /// Whether a message is kept verbatim or quoted verbatim.
     pub fn has(&self, id: &str, role: &str, text: &str) -> bool {
         let shown = self.messages.get(id).is_some_and(|left| left.contains(text));
         shown || self.quotes(role, text)
     }
 
-    /// Whether a line of the summary, behind its speaker, is this text.
+    /// Whether a line of the summary has this text after its speaker.
     fn quotes(&self, role: &str, text: &str) -> bool {
         let line = format!("\n{role}: {text}");
         let ends = |at: usize| {
@@ -87,7 +87,7 @@ impl Left {
         self.summary.match_indices(&line).any(|(at, _)| ends(at))
     }
 
-    /// Whether a text is anywhere.
+    /// Whether a text occurs anywhere.
     pub fn says(&self, text: &str) -> bool {
         self.summary.contains(text) || self.messages.values().any(|left| left.contains(text))
     }
@@ -156,7 +156,7 @@ fn session(lines: &[Vec<u8>]) -> Session {
     session
 }
 
-/// Without the marks behind relative dates, and with further lines where they were.
+/// Removes added dates and the indentation of further lines.
 fn unmarked(summary: &str) -> String {
     let mut out = String::new();
     let mut rest = summary;
@@ -168,7 +168,7 @@ fn unmarked(summary: &str) -> String {
     out.replace("\n  ", "\n")
 }
 
-/// A strategy, asked like the other methods.
+/// A strategy with the interface of the other methods.
 pub struct Compacted(pub Strategy);
 
 impl Method for Compacted {
@@ -206,7 +206,7 @@ impl Method for Compacted {
     }
 }
 
-/// A text's JSON.
+/// Encodes a text as JSON.
 pub fn raw(text: &str) -> String {
     let mut raw = Vec::new();
     json::push_text(&mut raw, text);

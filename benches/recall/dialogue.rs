@@ -1,4 +1,4 @@
-//! A conversation, what is asked of it, and what a method leaves of it.
+//! A conversation, questions about it, and the result of a method.
 
 use convo::model::message::Role;
 use convo::tokens::Tokenizer;
@@ -15,7 +15,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Tokens are those of `speaker: text`, and four for the message.
+    /// Counts the tokens of `speaker: text` plus four for the message.
     pub fn new(id: String, role: Role, speaker: &str, text: String, time: String) -> Turn {
         let tokens = count(&format!("{speaker}: {text}")) + 4;
         Turn {
@@ -31,7 +31,7 @@ impl Turn {
 
 pub struct Dialogue {
     pub turns: Vec<Turn>,
-    /// For each question, the indexes of the turns that hold its answer.
+    /// For each question, the indexes of the turns with its answer.
     pub questions: Vec<Vec<usize>>,
 }
 
@@ -44,7 +44,7 @@ impl Dialogue {
         self.tokens() * percent / 100
     }
 
-    /// The same with turns put in, which are in nobody's evidence.
+    /// Inserts turns that answer no question.
     pub fn with(&self, at: usize, texts: &[String]) -> Dialogue {
         let time = self
             .turns
@@ -82,18 +82,18 @@ impl Dialogue {
     }
 }
 
-/// What a method leaves.
+/// The result of a method.
 pub struct Kept {
-    /// Indexes of turns that are there, whole or in part.
+    /// Indexes of kept turns, complete or in part.
     pub turns: HashSet<usize>,
-    /// What it costs.
+    /// Its tokens.
     pub tokens: u64,
-    /// All that a model would read.
+    /// The whole text that a model would receive.
     pub text: String,
 }
 
 impl Kept {
-    /// Turns as they were.
+    /// Keeps turns unchanged.
     pub fn of(dialogue: &Dialogue, mut turns: Vec<usize>) -> Kept {
         turns.sort_unstable();
         let lines: Vec<&str> = turns

@@ -1,4 +1,4 @@
-//! Evidence recall: how much of what answers the questions is kept.
+//! Evidence recall: the share of answers to the questions that is kept.
 
 use super::BUDGETS;
 use super::dialogue::Dialogue;

@@ -1,4 +1,4 @@
-//! Invented conversations, the same for the same seed: small talk with facts in between.
+//! Invented conversations, reproducible by seed: small talk with facts.
 
 use super::dialogue::{Dialogue, Turn};
 pub use crate::chance::{Chance, ranked, word};
@@ -14,8 +14,8 @@ const FEELINGS: [&str; 8] = [
     "quite a lot of work",
     "surprising",
 ];
-/// So many turns, of which half tell something; every fourth of those is what a question asks for. Which one it is
-/// only chance says: the others look the same.
+/// Generates a conversation in which half of the turns state something; a random quarter of those is asked for later
+/// and looks like the others.
 pub fn dialogue(seed: u64, turns: usize) -> Dialogue {
     let mut chance = Chance::new(seed);
     let mut made = Vec::new();
@@ -45,7 +45,7 @@ pub fn dialogue(seed: u64, turns: usize) -> Dialogue {
     }
 }
 
-/// What people say to go on: few words, and common ones.
+/// A filler of a few common words.
 fn nod(chance: &mut Chance) -> String {
     let mut text = chance
         .one(&["Oh,", "Yes,", "I know,", "That is", "How was", "Good,"])
@@ -63,12 +63,12 @@ fn nod(chance: &mut Chance) -> String {
     }
 }
 
-/// One of the sixty-three commonest words.
+/// One of the sixty-three most common words.
 fn common(chance: &mut Chance) -> String {
     ranked((1 << chance.below(6)) + chance.below(1 << 5) % 32)
 }
 
-/// A turn as full of words as any: what is planted must not stand out by having some.
+/// A turn with an average number of words, so that planted facts do not stand out.
 fn small_talk(chance: &mut Chance) -> String {
     const JOINTS: [&str; 10] = [
         "the", "a", "and the", "with", "of my", "near", "but no", "so", "in that", "or",

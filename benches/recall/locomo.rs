@@ -1,4 +1,4 @@
-//! LoCoMo's file: conversations in sessions, and questions with the turns that answer them.
+//! Reads LoCoMo's file: conversations in sessions, and questions with the turns that answer them.
 
 use super::dialogue::{Dialogue, Turn};
 use super::generated;
@@ -66,7 +66,7 @@ fn dialogue(sample: &Value) -> Option<Dialogue> {
     Some(Dialogue { turns, questions })
 }
 
-/// Every `D1:3` in a text, also written `D:1:3` or `D1:03`.
+/// Every id such as `D1:3` in a text, also in the forms `D:1:3` and `D1:03`.
 fn ids(text: &str) -> Vec<String> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let mut found = Vec::new();
@@ -85,7 +85,7 @@ fn ids(text: &str) -> Vec<String> {
     found
 }
 
-/// `1:56 pm on 8 May, 2023` as RFC 3339; only the day matters here.
+/// Converts `1:56 pm on 8 May, 2023` to RFC 3339; only the day matters here.
 fn time(text: &str) -> Option<String> {
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -99,7 +99,7 @@ fn time(text: &str) -> Option<String> {
     Some(format!("{year:04}-{month:02}-{day:02}T00:00:00Z"))
 }
 
-/// A small invented file of this shape.
+/// A small invented file in this format.
 pub fn sample() -> String {
     let samples: Vec<Value> = (0..3)
         .map(|seed| {

@@ -1,15 +1,16 @@
-//! What is left of a conversation under a budget: evidence for questions, planted facts by depth, and rules.
+//! Measures what methods keep of a conversation within a budget: evidence for questions, planted facts by depth, and
+//! rules.
 //!
 //! ```text
 //! cargo bench --bench recall -- [--data locomo10.json] [--compint FILE] [--sample FILE]
 //! ```
 //!
-//! `--data` names the LoCoMo file, which is not shipped: its licence is CC BY-NC 4.0. It can be had from
+//! `--data` names the LoCoMo file, which is not included because of its license, CC BY-NC 4.0. Source:
 //! <https://github.com/snap-research/locomo>, `data/locomo10.json`. `--compint` names a JSON file with a list of
-//! rules under `compint`, to be put into the conversations beside the rules that are built in. `--sample` writes
-//! a small invented file of LoCoMo's shape, to try the reader with, and ends.
+//! rules under `compint`, to be inserted into the conversations in addition to the built-in rules. `--sample` writes
+//! a small invented file in LoCoMo's format, to test the reader, and exits.
 //!
-//! Nothing is fitted on what is read here, and nothing of it is kept.
+//! Nothing is tuned with this data, and none of it is stored.
 #![allow(missing_docs)]
 
 mod agents;
@@ -28,7 +29,7 @@ mod work;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The budgets, in per cent of a conversation's tokens.
+/// The budgets, in percent of a conversation's tokens.
 const BUDGETS: [u64; 4] = [5, 10, 25, 50];
 
 #[derive(Default)]
@@ -53,7 +54,7 @@ fn arguments() -> Result<Arguments, String> {
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let place = match word.as_str() {
-            // Cargo's own.
+            // Passed by Cargo.
             "--bench" => continue,
             "--data" => &mut found.data,
             "--compint" => &mut found.compint,

@@ -1,16 +1,16 @@
-//! The ways to make a conversation fit that are compared.
+//! The compared methods of shortening a conversation.
 
 use super::compacted::{Compacted, STRATEGIES};
 use super::dialogue::{Dialogue, Kept, count};
 use convo::filter::summarize::{Candidate, Dates, Instructions, Options, Prior, Source, choose, extract};
 
-/// A way to make a conversation fit. It does not see the questions.
+/// A method of shortening a conversation. It does not know the questions.
 pub trait Method {
     fn name(&self) -> String;
     fn keep(&self, dialogue: &Dialogue, budget: u64) -> Kept;
 }
 
-/// All that are compared, in the order of the table. A new one is a type below and a line here.
+/// All compared methods, in table order. A new one is a type below and an entry here.
 pub fn methods() -> Vec<Box<dyn Method>> {
     let mut methods: Vec<Box<dyn Method>> = vec![
         Box::new(KeepLast),
@@ -48,7 +48,7 @@ pub fn methods() -> Vec<Box<dyn Method>> {
     methods
 }
 
-/// The newest turns that fit: everybody's default.
+/// Keeps the newest turns that fit, the usual default.
 struct KeepLast;
 
 impl Method for KeepLast {
@@ -67,8 +67,8 @@ impl Method for KeepLast {
     }
 }
 
-/// The choice of the summariser alone, over whole turns: by coverage, by coverage and marks of facts, and by these
-/// with role and recency.
+/// The summarizer's selection alone, over whole turns: by coverage, with factual content, and also with role and
+/// recency.
 struct Coverage {
     fact: bool,
     whole: bool,
@@ -103,7 +103,7 @@ impl Method for Coverage {
     }
 }
 
-/// The built-in summary, as a text with its head, its dates and its rules, all within the budget.
+/// The built-in summary as a text with its head, dates and rules within the budget.
 struct Extract {
     name: &'static str,
     dates: Dates,

@@ -1,17 +1,17 @@
-//! Needle recall: one fact in a long conversation, by how deep it lies.
+//! Needle recall: a fact in a long conversation, by its depth.
 
 use super::BUDGETS;
 use super::dialogue::Dialogue;
 use super::generated::{self, Chance};
 use super::methods::Method;
 
-/// Conversations a depth.
+/// Conversations per depth.
 const SEEDS: u64 = 20;
 
-/// Turns of a conversation.
+/// Turns per conversation.
 const TURNS: usize = 300;
 
-/// What is planted: half of them without a number or a name.
+/// The planted fact; half of them contain neither a number nor a name.
 fn needle(seed: u64) -> String {
     let mut chance = Chance::new(seed ^ 0xfeed);
     let (one, other) = (generated::word(&mut chance, 6), generated::word(&mut chance, 6));

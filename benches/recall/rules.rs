@@ -1,11 +1,11 @@
-//! Constraint retention: rules that were set once, word for word in what is left.
+//! Constraint retention: rules that were set once and must be kept verbatim.
 
 use super::dialogue::Dialogue;
 use super::methods::Method;
 use serde_json::Value;
 use std::path::Path;
 
-/// Rules as people set them.
+/// Typical rules.
 pub const OWN: [&str; 15] = [
     "Always give prices in Swiss francs.",
     "Never book anything on a Sunday.",

@@ -1,12 +1,11 @@
-//! What `compact` leaves of agents' sessions: facts by who said them, by depth, rules, and how much of the budget it
-//! uses.
+//! What `compact` keeps of agent sessions: facts by speaker and by depth, rules, and the used share of the budget.
 
 use super::agents::{Agent, Kind, agent};
 use super::compacted::{Left, STRATEGIES, Strategy, compacted, tokens};
 use super::{BUDGETS, rules};
 use std::collections::BTreeMap;
 
-/// Sessions of a kind.
+/// Sessions per kind.
 const SEEDS: u64 = 10;
 
 pub fn print() {
@@ -94,7 +93,7 @@ fn row(agents: &[(Agent, u64)], left: &[(Left, u64)]) -> String {
     text
 }
 
-/// Whether a fact is in its message, in another that says the same, or in the summary.
+/// Whether a fact is kept in its message, in another one with the same content, or in the summary.
 fn has(_: &Agent, left: &Left, fact: &super::agents::Fact) -> bool {
     let id = format!("m{}", fact.line);
     left.messages
@@ -103,7 +102,7 @@ fn has(_: &Agent, left: &Left, fact: &super::agents::Fact) -> bool {
         || left.says(&fact.text)
 }
 
-/// Of what was said, the share that is left, by tenths.
+/// The share of facts that is kept, by tenths of the session.
 fn by_depth(agents: &[(Agent, u64)], left: &[(Left, u64)]) -> Vec<f64> {
     let (mut found, mut all) = ([0usize; 10], [0usize; 10]);
     for ((agent, _), (left, _)) in agents.iter().zip(left) {
@@ -117,7 +116,7 @@ fn by_depth(agents: &[(Agent, u64)], left: &[(Left, u64)]) -> Vec<f64> {
     found.into_iter().zip(all).map(share).collect()
 }
 
-/// Rules at the end of a question at the top, in the middle, near the end.
+/// Rules at the end of a question: at the beginning, in the middle, near the end.
 fn retention() {
     println!("Constraint retention in agents' sessions, %: top, middle, end\n");
     for kind in [Kind::Questions, Kind::Busy, Kind::Rereads, Kind::Reasoning] {

@@ -1,4 +1,4 @@
-//! Work on a program: questions, calls of tools with long results, answers that name files.
+//! Generates programming sessions: questions, tool calls with long results, answers that name files.
 
 use crate::chance::word;
 use crate::session::{Kind, Made};

@@ -1,9 +1,9 @@
-//! How many standing instructions are known by their form, and how much else is taken for one.
+//! Measures how many standing instructions are detected by form, and how many other sentences are mistaken for one.
 
 use convo::filter::summarize::strength;
 
-/// Sentences with which the detector was written, sentences that were held out then, others that were written without a look
-/// at it and showed what forms it did not know, and others that it was not changed for.
+/// Sentence sets: used to write the detector; held out then; written independently and then used to extend it; and
+/// held out from that extension.
 pub const SETS: [(&str, &str); 4] = [
     (
         "seen: those it was written with",
@@ -17,7 +17,7 @@ pub const SETS: [(&str, &str); 4] = [
     ("unseen", include_str!("unseen.txt")),
 ];
 
-/// The sentences of a set that are instructions, or the others.
+/// The sentences of a set: its instructions, or the others.
 pub fn sentences(set: &str, instructions: bool) -> Vec<String> {
     let mark = if instructions { "+ " } else { "- " };
     set.lines()

@@ -1,11 +1,10 @@
-//! How many facts are left, by kind.
+//! Measures how many facts are kept, by kind.
 
 use crate::left::{Left, Way, left};
 use crate::session::{Fact, Kind};
 use crate::{BUDGETS, KINDS, SEEDS, TURNS};
 
-/// Whether a fact is left; one with a relative date needs the day that it means, or the message that it stands in with its
-/// time.
+/// Whether a fact is kept; one with a relative date requires the absolute day, or its message with the time.
 fn is_left(fact: &Fact, left: &Left) -> bool {
     match &fact.dated {
         None => left.says(&fact.text),

@@ -1,4 +1,4 @@
-//! The ways to make a session fit, and what each leaves of it.
+//! The methods of shortening a session, and their results.
 
 use convo::filter::compact::{self, Choice, Level};
 use convo::filter::cover::{self, Asked};
@@ -10,13 +10,13 @@ use std::collections::{HashMap, HashSet};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// The newest turns that fit.
+    /// Keeps the newest turns that fit.
     KeepLast,
-    /// `summarize --with extract`: the newest exchange stays, and a summary of so many tokens stands for all else.
+    /// `summarize --with extract`: keeps the newest exchange; a summary of limited size replaces everything else.
     Extract,
-    /// `compact --tiered`: the whole view has so many tokens.
+    /// `compact --tiered`: the whole view is limited.
     Tiered,
-    /// `compact`: the same, by one choice for all pieces.
+    /// `compact`: the same, with one selection over all candidates.
     Optimize,
 }
 
@@ -35,27 +35,27 @@ impl Way {
 
 #[derive(Default)]
 pub struct Left {
-    /// Text of each message that is there, by id; of a tool's call its arguments too.
+    /// The text of each remaining message, by id; for a tool call also its arguments.
     pub messages: HashMap<String, String>,
     /// The summary.
     pub summary: String,
-    /// Ids of the messages that the summary was made of, or that a digest stands for.
+    /// Ids of the messages that the summary or a digest replaces.
     pub covered: HashSet<String>,
-    /// Ids of the messages that a digest stands for.
+    /// Ids of the messages that a digest replaces.
     pub digested: HashSet<String>,
     /// The digests.
     pub digests: String,
-    /// Ids of messages that are there in part.
+    /// Ids of shortened messages.
     pub shortened: HashSet<String>,
 }
 
 impl Left {
-    /// Whether a text is there, in a message or in the summary.
+    /// Whether a text occurs in a message or in the summary.
     pub fn says(&self, text: &str) -> bool {
         self.summary.contains(text) || self.messages.values().any(|left| left.contains(text))
     }
 
-    /// The sentences of the summary's block.
+    /// The sentences of the summary's block of standing instructions.
     pub fn instructions(&self) -> Vec<&str> {
         let block = self
             .summary
@@ -76,7 +76,7 @@ fn counter(session: &Session) -> Counter {
     Counter::of(Tokenizer::DEFAULT, session)
 }
 
-/// Tokens of what a session shows.
+/// Tokens of a session's view.
 pub fn tokens(session: &Session) -> u64 {
     let counter = counter(session);
     let view = View::replay(session);
@@ -85,7 +85,7 @@ pub fn tokens(session: &Session) -> u64 {
         .sum()
 }
 
-/// What a way leaves of a session in so many per cent of its tokens.
+/// Shortens a session to a percentage of its tokens.
 pub fn left(session: &Session, way: Way, percent: u64) -> Left {
     let budget = tokens(session) * percent / 100;
     match way {
@@ -156,7 +156,7 @@ fn compacted(session: &Session, choice: Choice, budget: u64) -> Left {
     left
 }
 
-/// What is shown after a plan.
+/// The view after a plan.
 fn shown(session: &Session, plan: &Plan) -> Left {
     let mut session = session.clone();
     if let Plan::Lines(lines, _) = plan {

@@ -1,12 +1,12 @@
-//! What is left of a conversation in a summary without a model: standing instructions, facts by kind, exchanges with tools;
-//! beside the newest turns that fit into the same tokens.
+//! Measures what a summary without a model keeps of a conversation: standing instructions, facts by kind, exchanges
+//! with tools; compared with the newest turns within the same number of tokens.
 //!
 //! ```text
 //! cargo bench --bench retention -- [--standing FILE]
 //! ```
 //!
-//! All conversations are invented here, the same on every machine. `--standing` names a JSON file with a list of rules under
-//! `compint`; without it `$CONVO_FIXTURES/compaction/standing_instructions.json` is read when there is one.
+//! All conversations are invented and identical on every machine. `--standing` names a JSON file with a list of rules
+//! under `compint`; by default `$CONVO_FIXTURES/compaction/standing_instructions.json` is read, if present.
 #![allow(missing_docs)]
 
 #[path = "../chance/mod.rs"]
@@ -25,13 +25,13 @@ use session::Made;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The budgets, in per cent of a conversation's tokens.
+/// The budgets, in percent of a conversation's tokens.
 const BUDGETS: [u64; 4] = [5, 10, 25, 50];
 
-/// Turns of the conversations.
+/// Conversation lengths in turns.
 const TURNS: [usize; 4] = [50, 100, 200, 400];
 
-/// Conversations of each kind and length.
+/// Conversations per kind and length.
 const SEEDS: u64 = 3;
 
 fn main() -> ExitCode {
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The rules of the file that is named, or of the fixtures where there are any.
+/// The rules of the given file, or of the fixtures if present.
 fn standing() -> Result<Option<Vec<String>>, String> {
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
     let path = match (words.next().as_deref(), words.next()) {
@@ -65,7 +65,7 @@ fn standing() -> Result<Option<Vec<String>>, String> {
     rules::read(&path).map(Some)
 }
 
-/// All conversations of one kind.
+/// Generates conversations of one kind.
 type Make = fn(u64, usize) -> Made;
 
 const KINDS: [(&str, Make); 3] = [

@@ -1,4 +1,4 @@
-//! Plans with days: who does what, when, and for how much.
+//! Generates plans with dates: who does what, when, and at what price.
 
 use crate::session::{Kind, Made};
 

@@ -1,4 +1,4 @@
-//! Constraint retention: instructions that a user set once, word for word in what is left, by where they stand.
+//! Constraint retention: standing instructions kept verbatim, by position.
 
 use crate::chance::Chance;
 use crate::detected::{SETS, sentences};
@@ -8,10 +8,10 @@ use crate::{KINDS, SEEDS};
 use serde_json::Value;
 use std::path::Path;
 
-/// How many are put into a conversation, and as many sentences that are none.
+/// Number of instructions inserted into a conversation, and of other sentences.
 const RULES: usize = 15;
 
-/// Turns of the conversations. In the shorter ones the share of a small summary that rules may have holds few of them.
+/// Conversation lengths in turns. In shorter ones the budget share for rules holds only few of them.
 const LENGTHS: [usize; 2] = [400, 200];
 
 pub fn read(path: &Path) -> Result<Vec<String>, String> {
@@ -27,7 +27,7 @@ pub fn read(path: &Path) -> Result<Vec<String>, String> {
         .collect())
 }
 
-/// So many of the sentences, none twice.
+/// Selects distinct sentences at random.
 fn some(mut of: Vec<String>, seed: u64) -> Vec<String> {
     let mut chance = Chance::new(seed);
     let mut some = Vec::new();
@@ -39,9 +39,9 @@ fn some(mut of: Vec<String>, seed: u64) -> Vec<String> {
 
 #[derive(Default)]
 struct Sums {
-    /// Rules that are left and rules that were put in, by place; the last are those of the shorter conversations.
+    /// Kept and inserted rules by position; the last entry is for the shorter conversations.
     kept: [(usize, usize); 4],
-    /// Sentences in the block, and those of them that are no rules.
+    /// Sentences in the block, and those of them that are not rules.
     taken: usize,
     wrongly: usize,
 }
@@ -112,7 +112,7 @@ sentences that are none;\n{} conversations of {} turns by place, and as many of 
 }
 
 fn one(made: &Made, rules: &[String], others: &[String], (way, budget): (Way, u64), sums: &mut Sums) {
-    // The others stand among the talk, wherever the rules are.
+    // The other sentences are inserted throughout, independent of the rules.
     let turns = made.lines.len();
     for (place, at) in [0, turns / 2, turns.saturating_sub(8)].into_iter().enumerate() {
         let at = made.place(at);

@@ -1,11 +1,11 @@
-//! An invented session: its lines, and what is looked for in it afterwards.
+//! An invented session, and the facts to search for afterwards.
 
 use crate::chance::{Chance, word};
 use convo::model::json;
 use convo::model::session::Session;
 use jiff::civil::{Date, date};
 
-/// What kind of thing is looked for.
+/// The kind of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     Date,
@@ -38,16 +38,16 @@ impl Kind {
     }
 }
 
-/// Something that was said once and is asked for later.
+/// A fact that is stated once and asked for later.
 pub struct Fact {
     pub kind: Kind,
-    /// Words that must be there.
+    /// Words that must be kept.
     pub text: String,
-    /// The same where a summary shows it, when that is something else: with its date.
+    /// The text with its date as a summary shows it, if different.
     pub dated: Option<String>,
 }
 
-/// An exchange with a tool: the message that calls, and the result.
+/// An exchange with a tool: the calling message, and the result.
 pub struct Call {
     pub caller: String,
     pub result: String,
@@ -58,7 +58,7 @@ pub struct Made {
     pub facts: Vec<Fact>,
     pub calls: Vec<Call>,
     pub chance: Chance,
-    /// Turns that were asked for.
+    /// Number of requested turns.
     turns: usize,
 }
 
@@ -77,14 +77,14 @@ impl Made {
         self.lines.len() >= self.turns
     }
 
-    /// The day of the message that comes next: some fifty days for all of them.
+    /// The day of the next message; all messages span about fifty days.
     pub fn day(&self) -> Date {
         let first = date(2026, 3, 2);
         let passed = (self.lines.len() * 50 / self.turns.max(1)) as i64;
         first.saturating_add(jiff::Span::new().days(passed))
     }
 
-    /// A message of these members behind its role, id and time; gives back its id.
+    /// Adds a message with these members after role, id and time; returns its id.
     fn add(&mut self, role: &str, members: &str) -> String {
         let id = format!("m{}", self.lines.len());
         let line = format!(
@@ -100,7 +100,7 @@ impl Made {
         self.add(role, &format!(r#""content":{}"#, raw(text)));
     }
 
-    /// A call with its result.
+    /// Adds a call with its result.
     pub fn call(&mut self, tool: &str, arguments: &str, result: &str) {
         let nth = self.calls.len();
         let calls = format!(
@@ -123,7 +123,7 @@ impl Made {
         });
     }
 
-    /// A phrase that a relative date ends, and the day that it means.
+    /// A phrase with a relative date, and the day that it means.
     pub fn relative(&mut self, phrase: &str, days: i64) {
         let meant = self.day().saturating_add(jiff::Span::new().days(days));
         self.facts.push(Fact {
@@ -133,7 +133,7 @@ impl Made {
         });
     }
 
-    /// Some invented words.
+    /// A number of invented words.
     pub fn words(&mut self, number: usize) -> String {
         const JOINTS: [&str; 9] = [
             "the", "a", "and the", "with", "of the", "near", "in that", "or", "by",
@@ -156,7 +156,7 @@ impl Made {
         word[..1].to_uppercase() + &word[1..]
     }
 
-    /// The session; with these messages of a user ahead of the line of this number.
+    /// The session, with user messages inserted before line number `at`.
     pub fn session(&self, at: usize, planted: &[String]) -> Session {
         let mut session = Session::default();
         session.push_new(br#"{"type":"session","version":1,"id":"bench"}"#);
@@ -176,7 +176,7 @@ impl Made {
         session
     }
 
-    /// The lines of a call's result by which it is known.
+    /// The lines that identify a call's result.
     pub fn told(&self, call: &Call) -> Vec<String> {
         let at: usize = call.result[1..].parse().unwrap_or_default();
         let content = json::member(self.lines[at].as_bytes(), "content").and_then(json::text);
@@ -192,7 +192,7 @@ impl Made {
         raw.map_or_else(String::new, |time| time[..10].to_string())
     }
 
-    /// The place nearest to this one, from there on, where a user speaks: calls and results stay together.
+    /// The nearest user message at or after this line, so that calls and results are not separated.
     pub fn place(&self, at: usize) -> usize {
         let is_user = |line: &&String| line.starts_with(r#"{"role":"user""#);
         let rest = self.lines[at..].iter().position(|line| is_user(&line));

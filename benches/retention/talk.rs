@@ -1,4 +1,4 @@
-//! Small talk between two who know each other, with a fact now and then.
+//! Generates small talk between two friends, with occasional facts.
 
 use crate::session::{Kind, Made};
 

@@ -1,5 +1,5 @@
-//! What becomes of exchanges with tools: whole, shortened, a line, quoted, or only behind the ids of a summary. None may be gone
-//! without a word.
+//! Measures how exchanges with tools are kept: complete, shortened, as a digest, quoted, or only covered by a
+//! summary. None may disappear silently.
 
 use crate::coding;
 use crate::left::{Left, Way, left};
@@ -16,7 +16,7 @@ fn fate(call: &Call, left: &Left, results: &[String]) -> usize {
     if left.digested.contains(&call.result) && !left.digests.is_empty() {
         return 2;
     }
-    // A line of its result stands in the summary.
+    // The summary contains a line of its result.
     if results.iter().any(|line| left.summary.contains(line.as_str())) {
         return 3;
     }

@@ -1,4 +1,4 @@
-//! `agents`, `list --agents`, `search` over homes and names of sessions in homes: each test makes the homes that it needs.
+//! Tests `agents`, `list --agents`, `search` over homes, and names of sessions in homes. Each test creates its homes.
 
 mod names;
 pub mod truth;
@@ -12,10 +12,10 @@ pub const FIRST: &str = "5d1f0a4e-0000-4000-8000-000000000001";
 pub const SECOND: &str = "5d1f0a4e-0000-4000-8000-000000000002";
 pub const OTHER: &str = "77aa0000-0000-4000-8000-000000000003";
 
-/// The time of tests.
+/// The current time of the tests.
 pub const NOW: u64 = 1_795_197_723;
 
-/// A session of Claude Code in a project: a question and a reply.
+/// A Claude Code session in a project: a question and a reply.
 pub fn claude(id: &str, project: &str, question: &str) -> String {
     let line = |uuid: &str, parent: &str, role: &str, content: &str| {
         serde_json::json!({
@@ -33,7 +33,7 @@ pub fn home(env: &Env) -> PathBuf {
     env.root().join("home")
 }
 
-/// Makes a file below HOME that changed so many days ago.
+/// Creates a file below HOME that was last changed `days` days ago.
 pub fn put(env: &Env, name: impl AsRef<Path>, text: &str, days: u64) -> PathBuf {
     let path = home(env).join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -44,8 +44,8 @@ pub fn put(env: &Env, name: impl AsRef<Path>, text: &str, days: u64) -> PathBuf 
     path
 }
 
-/// Two sessions of Claude Code, one with a subagent; one of pi in a directory whose name is no text; one program whose
-/// format is not read.
+/// Two sessions of Claude Code, one with a subagent; one of pi in a directory whose name is not UTF-8; one program
+/// with an unsupported format.
 pub fn homes() -> Env {
     let env = Env::new();
     let folder = ".claude/projects/-src-a-b--c";
@@ -148,7 +148,7 @@ fn homes_are_listed_with_what_they_delete() {
     env.run(&["agents", "--due", "7d", "--program", "pi"])
         .fine()
         .gives("");
-    // A longer time keeps more; the smallest of all settings counts.
+    // A longer period keeps more; the smallest of all settings counts.
     put(&env, ".claude/settings.json", r#"{"cleanupPeriodDays": 90}"#, 1);
     env.run(&["agents", "--due", "7d"]).fine().gives("");
     put(
@@ -384,11 +384,11 @@ fn homes_are_searched_with_the_store() {
         format!("claude-code:{FIRST}.agent-12ab"),
     );
     let all = format!("pi:{OTHER} {first} {agent} claude-code:{SECOND}");
-    // There is no store yet.
+    // The store does not exist yet.
     assert_eq!(names(&[]), all);
     assert_eq!(names(&["--program", "pi"]), format!("pi:{OTHER}"));
     assert_eq!(names(&["--project", "/src/a b#c"]), format!("{first} {agent}"));
-    // What is in a home and in the store is searched once.
+    // A session in a home and in the store is searched once.
     let file = home(&env).join(format!(".claude/projects/-src-a-b--c/{FIRST}.jsonl"));
     env.run(&["migrate", "-q", file.to_str().unwrap()]).status(0);
     env.pipe(&["new", "-q", "--id", "own"], "").status(0);

@@ -278,7 +278,7 @@ fn a_session_that_remembers_has_no_boundary() {
     env.run(&["append", "m", "x", "--boundary", "5"])
         .status(2)
         .says("--max-messages conflicts with a retention policy");
-    // What it remembers goes along where it is continued.
+    // A continuation inherits the retention policy.
     env.run(&["append", "m", "x"]).fine();
     env.run(&["continue", "m"]).fine();
     let first = env.run(&["cat", "m.1"]).fine().objects().remove(0);
@@ -306,7 +306,7 @@ fn an_empty_text_is_refused_unless_that_is_asked_for() {
         .fine();
     let log = String::from_utf8(std::fs::read(env.log("chat")).unwrap()).unwrap();
     assert_eq!(log.matches(r#""content":"""#).count(), 2);
-    // A stream without messages is not a message.
+    // A stream without messages adds nothing.
     env.pipe(&["append", "chat", "--stream"], "")
         .status(0)
         .says("acknowledged 0");
@@ -332,7 +332,7 @@ fn a_file_that_is_not_there_is_created() {
         ("session_1.json", "penguin"),
         ("chat.json", "openai-chat"),
     ] {
-        // What the format cannot hold, as times in OpenAI's, is reported and is not a failure.
+        // Data that the format cannot represent, such as times in OpenAI's, is reported but is not an error.
         env.run(&["append", "-q", "-i", name, "--to", format, "Hello?"])
             .fine();
         let run = env.run(&["cat", "-q", "--from", format, name]);
@@ -348,6 +348,6 @@ fn a_file_that_is_not_there_is_created() {
     assert!(!env.work().join("unknown.txt").exists());
     env.run(&["append", "-i", "missing/new.jsonl", "Hello?"])
         .status(74);
-    // Only what adds creates.
+    // Only `append` creates files.
     env.run(&["truncate", "-i", "other.jsonl", "--all"]).status(66);
 }

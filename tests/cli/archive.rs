@@ -12,7 +12,7 @@ fn archive(env: &Env, more: &[&str]) -> Run {
     env.run(&[&["archive", "--to", "kept"], more].concat())
 }
 
-/// Outcomes by session.
+/// The outcome of each session.
 fn outcomes(run: &Run) -> Vec<(String, String)> {
     let rows = run.out().lines().map(|line| {
         let mut cells = line.split('\t').map(str::to_string);
@@ -80,7 +80,7 @@ fn every_file_is_copied_once() {
     assert_eq!(tree(&env.work().join("kept")), state);
 }
 
-/// A later run compares sizes and times; a comparison of all bytes is asked for.
+/// A later run compares sizes and times; only --verify compares all bytes.
 #[test]
 fn a_second_run_reads_no_byte_and_verify_reads_all() {
     let env = homes();
@@ -167,7 +167,7 @@ fn what_grows_is_appended_and_what_is_rewritten_is_another_version() {
     assert_eq!(archive(&env, &["--verify"]).status, 0);
 }
 
-/// What lies behind the committed length was written by a run that ended too early.
+/// Bytes after the committed length were written by an interrupted run.
 #[test]
 fn bytes_that_no_manifest_commits_are_cut_off() {
     let env = Env::new();
@@ -268,7 +268,7 @@ fn a_home_that_is_a_file_and_one_that_is_busy_have_a_status() {
     assert_eq!(run.status, 75, "{run}");
 }
 
-/// A program appends all the time: each copy is what the file was at some moment.
+/// A program appends all the time; each copy equals the file at some moment.
 #[test]
 fn a_file_that_grows_is_copied_as_far_as_it_was() {
     let env = Env::new();

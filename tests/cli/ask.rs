@@ -1,4 +1,4 @@
-//! `ask`: a question and its answer, both or neither.
+//! Tests `ask`: it stores a question and its answer, or neither.
 
 pub mod failing;
 mod meanwhile;
@@ -7,14 +7,14 @@ mod terminal;
 use crate::env::{CHAT, Env, Run};
 use std::os::unix::fs::PermissionsExt;
 
-/// Asks the session `trip` what this shell line answers.
+/// Asks the session `trip`; this shell command answers.
 #[must_use]
 fn ask(env: &Env, line: &str, arguments: &[&str]) -> Run {
     let with = format!("cmd:{line}");
     env.run(&[&["ask", "trip", "--with", &with], arguments].concat())
 }
 
-/// The messages of the session `trip` as the log has them: role and text.
+/// The messages of the session `trip` in the log: role and text.
 fn said(env: &Env) -> Vec<String> {
     let run = env.run(&["cat", "trip"]).fine();
     let messages = run.objects().into_iter().filter(|line| line["role"].is_string());
@@ -26,7 +26,7 @@ fn said(env: &Env) -> Vec<String> {
         .collect()
 }
 
-/// A plugin that is this shell script.
+/// Creates a plugin from this shell script.
 fn plugin(env: &Env, name: &str, script: &str) {
     let path = env.root().join("bin").join(format!("convo-{name}"));
     std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -41,7 +41,7 @@ fn question_and_answer_are_kept_and_the_answer_is_printed() {
     let all = said(&env);
     assert_eq!(all.len(), 9);
     assert_eq!(all[7..], ["user: And on Sunday?", "assistant: Sunny."]);
-    // What it was given is what `context` prints of the session up to the answer.
+    // The request equals what `context` prints of the session up to the answer.
     let context = env.run(&["context", "trip"]).fine();
     let lines: Vec<&str> = context.out().lines().collect();
     assert_eq!(env.read("given.jsonl"), lines[..9].join("\n") + "\n");
@@ -80,7 +80,7 @@ fn the_plugin_llm_is_asked_unless_another_is_named() {
     env.run(&["ask", "trip", "hi", "--with", "none"])
         .status(69)
         .says("convo-none on PATH");
-    // Arguments stand behind a shell line, or where it says so.
+    // Arguments are appended to a shell command, or placed where it contains `$@`.
     ask(&env, "printf '%s|'", &["hi", "--", "a b", "c"])
         .fine()
         .gives("a b|c|\n");
@@ -103,7 +103,7 @@ fn a_reply_is_messages_with_all_that_they_carry() {
     assert_eq!(run.out(), "Let me look.\nRain.\n");
     let log = env.run(&["cat", "trip"]).fine();
     let lines: Vec<&str> = log.out().lines().collect();
-    // One with an id stays the bytes that it is; the others get one.
+    // A message with an id keeps its bytes; the others get an id.
     assert_eq!(lines[9], reply[1]);
     assert!(
         lines[10].starts_with(reply[2].trim_end_matches('}')),
@@ -187,7 +187,7 @@ fn a_dry_run_prints_what_would_be_sent_and_asks_nobody() {
 #[test]
 fn it_is_given_what_fits_and_what_an_interface_takes() {
     let env = Env::new();
-    // A call that nobody answered, in an exchange that is over.
+    // An unanswered call in a finished exchange.
     let broken = CHAT.replace(
         r#"{"role":"tool","tool_call_id":"c1","content":"22 C, sunny","id":"m4"}"#,
         "",
@@ -205,7 +205,7 @@ fn it_is_given_what_fits_and_what_an_interface_takes() {
     ask(&env, line, &["Monday?", "--budget", "45"]).status(0);
     let given = env.read("given.jsonl");
     assert!(given.contains("Monday?") && !given.contains("Paris"), "{given}");
-    // What was made for the model is not kept.
+    // Results generated for the request are not stored.
     assert!(said(&env).iter().all(|text| !text.starts_with("tool")));
     assert!(!env.run(&["cat", "trip"]).fine().out().contains("compact"));
     ask(&env, line, &["Sunday?", "--window", "1000"])
@@ -220,7 +220,7 @@ fn a_question_that_stands_there_is_answered() {
         .status(1)
         .says("the last message is from the assistant");
     env.run(&["append", "trip", "Sunday?"]).fine();
-    // Another one may stand behind it, and both are sent.
+    // Another question may follow, and both are sent.
     ask(&env, "grep -c '\"user\"'", &["And Monday?"])
         .fine()
         .gives("4\n");
@@ -236,7 +236,7 @@ fn a_question_that_stands_there_is_answered() {
         ]
     );
     ask(&env, "echo Yes.", &["--reply", "text"]).status(2);
-    // Of nothing at all nothing can be asked.
+    // An empty session cannot be sent.
     env.run(&["new", "--id", "empty", "--system", "Be brief."]).fine();
     env.run(&["ask", "empty", "--reply", "--with", "cmd:cat"])
         .status(1);
@@ -272,7 +272,7 @@ fn files_and_streams_are_asked_too() {
     let env = Env::new();
     env.write("a.jsonl", CHAT);
     let with = ["--with", "cmd:cat > given; echo Yes."];
-    // Without a seed, as outside of tests, a stream has ids that are made of what is in it.
+    // Without a seed, as outside tests, ids in a stream are derived from its content.
     let command = |arguments: &[&str]| {
         let mut command = env.command(&[arguments, &with[..]].concat());
         command.env_remove("CONVO_SEED");
@@ -290,11 +290,11 @@ fn files_and_streams_are_asked_too() {
     );
     let question = text[CHAT.len()..].lines().next().unwrap().to_string() + "\n";
     assert!(env.read("given").ends_with(&question));
-    // The same through a pipe: the stream is what comes out, the answer in it.
+    // Through a pipe: the output is the stream with the answer.
     env.feed(command(&["ask", "-", "Sunday?"]), CHAT.as_bytes())
         .fine()
         .gives(&text);
-    // Each session of a stream is asked.
+    // Each session of a stream gets an answer.
     let two = format!("{CHAT}{}", CHAT.replace("\"trip\"", "\"two\""));
     let run = env
         .pipe(&[&["ask", "-", "Sunday?"], &with[..]].concat(), &two)
@@ -304,7 +304,7 @@ fn files_and_streams_are_asked_too() {
     env.run(&[&["ask", "-i", "two.jsonl", "Sunday?"], &with[..]].concat())
         .fine()
         .gives("Yes.\nYes.\n");
-    // Into another format, and a session of the store as a stream.
+    // Converts to another format, and prints a stored session as a stream.
     let env = Env::with_chat();
     let run = env
         .run(&[&["ask", "trip", "Sunday?", "--to", "openai-chat"], &with[..]].concat())
@@ -354,7 +354,7 @@ fn at_a_boundary_question_and_answer_stay_together() {
         next.out().contains("two?") && next.out().contains("Two."),
         "{next}"
     );
-    // It was given the session as it was, and not what the new one took along.
+    // The program received the original session, not the part copied into the new one.
     assert!(run.out().starts_with("4\n"), "{run}");
     ask(&env, "echo Three.", &["three?", "--boundary", "10"]).fine();
     assert!(env.run(&["context", "trip.1"]).fine().out().contains("Three."));

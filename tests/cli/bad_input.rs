@@ -1,11 +1,11 @@
-//! Bad files and streams: a clear error each, and nothing lost.
+//! Tests invalid files and streams: a clear error for each, and no loss.
 
 use crate::env::{BARE, CHAT, Env};
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What `cat` and `migrate` make of a file with these bytes: both are told apart by status and words.
+/// Runs `cat` and `migrate` on a file with these bytes; both must agree in status and message.
 fn both(name: &str, bytes: &[u8]) -> (Env, String) {
     let env = Env::new();
     env.write(name, bytes);
@@ -40,7 +40,7 @@ fn truncated_json() {
     assert_eq!(stored.out().trim_end(), &CHAT[..CHAT.len() - 30]);
 }
 
-/// A pipe that was cut off in its only line still holds what came.
+/// A pipe cut off in its only line still contains what arrived.
 #[test]
 fn a_truncated_line_named_as_one_is_carried() {
     let env = Env::new();
@@ -125,7 +125,7 @@ fn a_pipe_where_a_file_belongs_never_hangs() {
     within(&["cat", "trip", "-o", "pipe"], 77);
 }
 
-/// A file that is read in place must not wait for a writer that never comes.
+/// A file changed in place must not block on a writer that never comes.
 #[test]
 fn a_pipe_changed_in_place_is_refused() {
     let env = Env::new();
@@ -161,7 +161,7 @@ fn a_line_of_eight_megabytes() {
     assert!(stored.stdout.ends_with(long.as_bytes()));
     env.pipe(&["append", "-q", "--from", "jsonl", "long", "--stream"], &long)
         .fine();
-    // A merge of so many byte pairs is slow where nothing is optimized, and tested beside the tokenizers.
+    // Merging this many byte pairs is slow without optimization; the tokenizer tests cover it.
     let count = env
         .run(&["count", "--json", "--tokenizer", "chars4", "long"])
         .fine();
@@ -178,7 +178,7 @@ fn a_line_of_eight_megabytes() {
     );
 }
 
-/// A question with a document pasted into it is the most common first line of this length.
+/// A question with a pasted document is the most common first line of this length.
 #[test]
 fn a_first_line_longer_than_what_detection_looks_at() {
     let env = Env::new();
@@ -266,7 +266,7 @@ fn an_unknown_format() {
     assert_eq!(env.read("notes.json"), "Dear diary,\n");
 }
 
-/// The hint leads to the formats that can be read.
+/// The hint lists the supported formats.
 #[test]
 fn the_hint_leads_to_every_format() {
     let env = Env::new();

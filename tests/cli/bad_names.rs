@@ -1,4 +1,4 @@
-//! Bad names, stores and outputs: nothing is made where it does not belong.
+//! Tests invalid names, stores and outputs: nothing is created in a wrong place.
 
 use crate::env::{BARE, CHAT, Env};
 use std::os::unix::fs::PermissionsExt;
@@ -57,7 +57,7 @@ fn a_header_with_an_id_that_is_none_is_not_migrated() {
     );
 }
 
-/// A file's name becomes an id whatever it is.
+/// Any file name can become an id.
 #[test]
 fn names_of_files_are_spelled_as_ids() {
     let env = Env::new();
@@ -97,7 +97,7 @@ fn hostile_names_find_nothing() {
     assert_eq!(env.files(), before);
 }
 
-/// What `new` accepts as an id, `append` must find again.
+/// Every id that `new` accepts must work with `append`.
 #[test]
 fn an_id_that_is_accepted_can_be_used() {
     let env = Env::new();
@@ -190,7 +190,7 @@ fn links_in_a_store_lead_nowhere() {
     }
     snapshot!("bad_link", told);
     assert_eq!(env.read("secret.jsonl"), CHAT);
-    // A folder of the store that leads elsewhere.
+    // A directory of the store that is a link to another place.
     let other = Env::new();
     std::fs::create_dir_all(other.store()).unwrap();
     symlink(env.work(), other.store().join("sessions")).unwrap();
@@ -239,12 +239,12 @@ fn a_prefix_means_the_session_and_not_what_it_contains() {
     env.run(&["list", "4c2d_"])
         .status(66)
         .says("ambiguous: matches 4 sessions");
-    // The beginnings of a session's id and of the addition, as `list` prints them.
+    // Unique prefixes of the session's id and of the suffix, as `list` prints them.
     env.run(&[&columns[..], &["4c_1"]].concat())
         .fine()
         .gives("4c2d_1\n");
     env.run(&["list", "4c_9"]).status(66).says("4c_9");
-    // A fork is a session of its own.
+    // A fork is an independent session.
     env.write("fork.jsonl", header("4c33", "fork", "4c2d"));
     env.run(&["migrate", "-q", "fork.jsonl"]).fine();
     env.run(&["list", "4c"]).status(66).says("4c2d, 4c33");

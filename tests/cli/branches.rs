@@ -1,8 +1,8 @@
-//! Branches of another program's file: the course that was taken by default, one or all of them when asked for.
+//! Tests branches in files of other programs: by default the active branch is read; options select one or all.
 
 use crate::env::Env;
 
-/// A file of pi: `a b e` is the course that was taken, `c c2` was left behind `b`, and `d` behind `c`.
+/// A pi file: `a b e` is the active branch; `c c2` branches off after `b`, and `d` after `c`.
 fn file() -> String {
     let entry = |id: &str, parent: &str, role: &str| {
         format!(
@@ -22,7 +22,7 @@ fn file() -> String {
     lines.join("\n") + "\n"
 }
 
-/// The ids of the messages of a stream, sessions apart.
+/// The ids of the messages of a stream, separated by session.
 fn said(stream: &str) -> Vec<String> {
     let mut sessions: Vec<String> = Vec::new();
     for line in crate::env::objects(stream) {
@@ -68,14 +68,14 @@ fn who_keeps_everything_leaves_nothing_out() {
     assert_eq!(said(&native), all);
     let piped = env.pipe(&["migrate"], file()).fine();
     assert_eq!(said(piped.out()), all);
-    // In a stream of records each session stands for itself.
+    // In a record stream each session is independent.
     let run = env.pipe(&["truncate", "--keep-last", "9"], &native).status(0);
     assert_eq!(said(run.out()), all);
     env.run(&["migrate", "tree.jsonl"]).status(0);
     assert_eq!(env.run(&["list", "-q"]).fine().out().lines().count(), 3);
     let every = ["truncate", "--keep-last", "9", "--all-branches", "tree.jsonl"];
     assert_eq!(said(env.run(&every).status(0).out()), all);
-    // And its own format gets all of it back.
+    // Writing back in the original format preserves everything.
     env.run(&["cat", "--to", "pi", "tree.jsonl"]).fine().gives(file());
 }
 
@@ -96,7 +96,7 @@ fn a_branch_comes_with_what_was_said_ahead_of_it() {
         let run = env.run(&["cat", "--session", &id, "tree.jsonl"]).fine();
         assert_eq!(said(run.out()), [own]);
     }
-    // Among records too.
+    // In a record stream too.
     let native = env.run(&["cat", "tree.jsonl"]).fine().out().to_string();
     let run = env
         .pipe(&["cat", "--branch", "2", "--session", "tree"], &native)
@@ -120,7 +120,7 @@ fn what_is_left_out_of_another_format_is_lost_and_strict_writes_nothing() {
     let run = env.run(&["cat", "--to", "anthropic", "tree.jsonl"]).status(0);
     assert!(run.out().contains("says e") && !run.out().contains("says c"));
     run.says("branches (2)");
-    // Of the course itself this format carries everything.
+    // This format can represent the whole active branch.
     for verb in [&["truncate", "--keep-last", "9"][..], &["cat"]] {
         let run = env
             .run(&[verb, &["--to", "penguin", "--strict", "tree.jsonl"]].concat())

@@ -1,4 +1,4 @@
-//! Pages in a browser: what runs, loads, shows and prints. Without chromium, these tests are ignored: see `build.rs`.
+//! Tests pages in a browser: what they run, load, show and print. Ignored without chromium: see `build.rs`.
 
 use crate::env::{Env, Run};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A page checks itself with this: landmarks, headings, names, contrast, width, folds and the filter.
+/// The script with which a page checks itself: landmarks, headings, names, contrast, width, folds and the filter.
 const DRIVER: &str = r#"<script>setTimeout(()=>{
 const wrong=[],all=q=>[...document.querySelectorAll(q)],fails=(is,what)=>{if(is)wrong.push(what)};
 for(const q of["body>header","main","body>footer","h1"])fails(all(q).length!==1,q);
@@ -30,7 +30,7 @@ filter("tool:edit",n=>{fails(n!==1,"tool "+n);filter("role:user hello",n=>{fails
 document.title=wrong.length?"wrong: "+wrong.join("; "):"right: "+matchMedia("(prefers-color-scheme:dark)").matches})})});
 },200)</script>"#;
 
-/// A browser without a network but this listener.
+/// A browser whose only network is this listener.
 struct Browser<'e> {
     env: &'e Env,
     connections: Arc<AtomicU32>,
@@ -55,7 +55,7 @@ impl Browser<'_> {
         }
     }
 
-    /// Opens a file of the work directory; standard output is the document.
+    /// Opens a file of the work directory; returns the document on standard output.
     fn open(&self, name: &str, options: &[&str]) -> Run {
         let mut command = self.env.program("chromium");
         let profile = self.env.root().join(format!("profile-{name}"));
@@ -75,7 +75,7 @@ impl Browser<'_> {
         self.env.wait(command).status(0)
     }
 
-    /// The document of a file after its scripts have run; false: something was written to the console.
+    /// The document of a file after its scripts ran; false if anything was written to the console.
     fn document(&self, name: &str, options: &[&str]) -> (String, bool) {
         let run = self.open(name, &[&["--dump-dom"], options].concat());
         (run.out().to_string(), !run.stderr.contains("CONSOLE"))
@@ -86,7 +86,7 @@ impl Browser<'_> {
     }
 }
 
-/// A session whose texts try to reach the listener, and one of every other kind of content.
+/// A session whose texts try to reach the listener, with one of every other kind of content.
 fn session(port: u16) -> String {
     let url = format!("http://127.0.0.1:{port}");
     let hostile = format!(
@@ -115,7 +115,7 @@ fn session(port: u16) -> String {
     lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n"
 }
 
-/// The messages of a document.
+/// The part of a document with the messages.
 fn main_of(document: &str) -> &str {
     let start = document.find("<main").unwrap();
     &document[start..document.find("</main>").unwrap()]
@@ -141,7 +141,7 @@ fn a_browser_runs_and_loads_nothing_of_a_hostile_session() {
     assert!(is_quiet && !still.contains("class=\"bar\""));
     assert_eq!(main_of(&still), main_of(&document));
     assert_eq!(browser.connections(), 0);
-    // The listener and the console are seen where a page uses them.
+    // Checks that the test detects network access and console output.
     let url = format!("http://127.0.0.1:{}/x.png", browser.port);
     env.write(
         "loud.html",
@@ -163,7 +163,7 @@ fn a_page_can_be_read_and_used_in_both_themes_and_on_a_narrow_screen() {
         .to_string();
     let policy = page.find("<meta http-equiv").unwrap();
     let after = policy + page[policy..].find('\n').unwrap();
-    // The driver is not of the page, so that its policy has to go.
+    // The page's policy would block the driver, which is not part of the page.
     let driven = format!(
         "{}{}",
         &page[..policy],

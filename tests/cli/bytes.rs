@@ -1,4 +1,4 @@
-//! Whatever the bytes are: a line that is not touched comes out as it was, and reading never panics.
+//! Tests arbitrary bytes: unchanged lines keep their bytes, and reading never panics.
 
 use crate::env::Env;
 use convo::format::native::NativeReader;
@@ -10,7 +10,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use std::io::Cursor;
 
-/// Messages in spellings that a JSON tree would not bring back.
+/// Messages with encodings that parsing and re-encoding would change.
 const ODD: [&str; 16] = [
     r#"{"role":"user","content":"plain"}"#,
     r#"{"role" :"user" , "content":  "spaces"  }"#,
@@ -30,7 +30,7 @@ const ODD: [&str; 16] = [
     r#"{"role":"user","content":"seal?","metadata":{"_crc":"xyz"}}"#,
 ];
 
-/// Lines that are none.
+/// Lines that are not valid records.
 const UNREADABLE: [&[u8]; 11] = [
     b"garbage",
     b"{}",
@@ -45,7 +45,7 @@ const UNREADABLE: [&[u8]; 11] = [
     b"{'role':'user'}",
 ];
 
-/// Bytes that a failure shows as text.
+/// Bytes that a test failure prints as text.
 #[derive(Clone)]
 struct Bytes(Vec<u8>);
 
@@ -69,7 +69,7 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// A file of lines with both endings, perhaps a byte order mark, a header, no end.
+/// A file of lines with both line endings, optionally with byte order mark, header or missing final newline.
 fn file() -> impl Strategy<Value = Bytes> {
     let lines = vec((line(), prop::bool::weighted(0.2)), 0..25);
     (lines, any::<bool>(), prop::bool::weighted(0.2), any::<bool>()).prop_map(
@@ -97,7 +97,7 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n').collect()
 }
 
-/// The lines that carry something, without their endings and the file's byte order mark.
+/// The nonblank lines without line endings and byte order mark.
 fn carried(bytes: &[u8]) -> Vec<&[u8]> {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     text.split(|byte| *byte == b'\n')
@@ -153,7 +153,7 @@ proptest! {
     }
 }
 
-/// Documents of the systems that are read, with one piece of them replaced.
+/// Documents of supported systems with a random part replaced.
 fn document() -> impl Strategy<Value = Bytes> {
     let whole = prop::sample::select(vec![
         r#"{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]},{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"r"}]}"#,
@@ -204,7 +204,7 @@ proptest! {
             let open = line.strip_suffix(b"\n").unwrap_or(line);
             prop_assert!(before.any(|old| old == line || old == open), "{:?} is new", String::from_utf8_lossy(line));
         }
-        // What no cut may take: what could not be read. A mark that a cut brings to the front is a mark again.
+        // A cut must keep damaged lines. A byte order mark moved to the front would be interpreted as one.
         prop_assume!(!lines(&bytes).iter().skip(1).any(|line| line.starts_with(b"\xef\xbb\xbf")));
         let unreadable = |bytes: &[u8]| {
             carried(bytes).iter().filter(|line| !line.starts_with(b"{\"") && !line.starts_with(b"{\t")).count()
@@ -232,7 +232,7 @@ proptest! {
         }
         let shown = |lines: &[&[u8]]| lines.iter().map(|line| Bytes(line.to_vec())).collect::<Vec<_>>();
         prop_assert!(after == before, "{:?}", shown(&after));
-        // And once more, from the store's own bytes.
+        // Again from the stored bytes.
         let again = env.pipe(&["cat", "-q", "--from", "native"], &back.stdout);
         prop_assert_eq!(again.stdout, back.stdout);
     }

@@ -31,7 +31,7 @@ fn several_inputs_are_several_sessions() {
         .gives([BARE, CHAT, BARE].concat());
 }
 
-/// Two good lines must not become one that cannot be read.
+/// Two valid lines must not be joined into a damaged one.
 #[test]
 fn a_line_without_an_end_does_not_run_into_the_next_input() {
     let env = Env::with_chat();
@@ -106,7 +106,7 @@ fn a_request_comes_back_from_the_store_too() {
         "cat_anthropic_gemini",
         env.run(&["cat", "chat.json", "--to", "gemini"])
     );
-    // And cut where it lies.
+    // Cut it in place.
     env.run(&["truncate", "-q", "-i", "chat.json", "--keep-last", "1"])
         .fine();
     let cut = value(env.read("chat.json").as_bytes());
@@ -135,7 +135,7 @@ fn a_format_that_is_named_is_not_guessed() {
         "cat_no_format",
         env.pipe(&["cat", "--from", "nope"], "").status(2).stderr
     );
-    // What is only written is not read.
+    // A write-only format is not read.
     env.pipe(&["cat", "--from", "penguiflow-context"], "")
         .status(2)
         .says("write-only format");
@@ -249,7 +249,7 @@ fn the_original_of_a_shortened_session_is_exported() {
         .run(&["cat", "trip", "--original", "--to", "openai-chat", "-q"])
         .status(0);
     assert_eq!(original.out(), before.out());
-    // As a record stream: every message and the title, without the event.
+    // The record stream has every message and the title, but not the event.
     let stream = env.run(&["cat", "trip", "--original"]).fine();
     assert!(
         stream.out().contains("Rome") && !stream.out().contains("\"truncate\""),

@@ -3,7 +3,7 @@
 use crate::env::{CHAT, Env, OPENAI};
 use serde_json::Value;
 
-/// A call that is never answered, a result that nobody asked for, two calls with one id.
+/// A call without a result, a result without a call, and two calls with one id.
 pub const BROKEN: &str = concat!(
     r#"{"type":"session","version":1,"id":"broken"}"#,
     "\n",
@@ -55,7 +55,7 @@ fn a_repaired_stream_is_valid_and_a_valid_one_keeps_its_bytes() {
             assert!(run.stderr.contains("repairs ("), "{run}");
             let again = env.pipe(&["check", "-q", "--for", api], &run.stdout).fine();
             assert!(!again.out().contains(" error: "), "{api} {fix}: {again}");
-            // Lines that no rule names are the bytes they were.
+            // Lines that no rule reports keep their bytes.
             let lines: Vec<&str> = run.out().lines().collect();
             for line in BROKEN
                 .lines()
@@ -135,7 +135,7 @@ fn a_file_is_repaired_in_place_in_its_own_format() {
         (&kept["model"], env.read("request.json.bak")),
         (&Value::from("m"), request.to_string())
     );
-    // A message before the calls is no run of results: as it is, and not as a writer would put it right.
+    // A message before the calls ends the results: checked as it is, not as a writer would repair it.
     let late = r#"{"messages":[{"role":"user","content":"u"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"user","content":"v"},{"role":"tool","tool_call_id":"a","content":"r"}]}"#;
     let run = env.pipe(&["check", "--for", "openai-chat"], late).status(1);
     assert!(run.out().contains("OC01") && run.out().contains("OC02"), "{run}");
@@ -238,7 +238,7 @@ fn usage() {
 #[test]
 fn bad_input() {
     let env = Env::new();
-    // Nothing at all, nothing in view, only results, damage.
+    // An empty input, an empty view, only results, and damage.
     let empty = "{\"type\":\"session\",\"version\":1,\"id\":\"e\"}\n";
     let run = env.pipe(&["check", "--for", "openai-chat"], empty).status(1);
     assert!(run.out().contains("OC11 error"), "{run}");
@@ -278,7 +278,7 @@ fn bad_input() {
     );
     env.run(&["check", "--for", "openai-chat", "nofile.json"])
         .status(66);
-    // A role that nobody knows is only told.
+    // An unknown role is only reported.
     let odd = "{\"role\":\"user\",\"content\":\"u\"}\n{\"role\":\"owl\",\"content\":\"hoo\"}\n";
     let run = env
         .pipe(&["check", "--for", "openai-chat", "--fix"], odd)
@@ -341,7 +341,7 @@ fn content_other_than_text_and_lists_is_reported() {
     assert_eq!(fixed.objects()[1]["content"], r#"{"a":1}"#, "{fixed}");
     env.pipe(&["check", "--for", "openai-chat"], fixed.out())
         .status(0);
-    // The other APIs have no such content: what a request leaves out is reported by whoever writes it.
+    // The other APIs do not support this content: the command that builds a request reports the loss.
     for api in ["anthropic", "gemini", "openai-responses"] {
         let lost = format!("{api} cannot represent: parts (3)");
         env.pipe(&["check", "--for", api], session).says(&lost);

@@ -1,4 +1,4 @@
-//! `convo check` without an API, its summary, and rules that a first message breaks.
+//! Tests `convo check` without an API, its summary, and rules that a first message violates.
 
 use crate::check::BROKEN;
 use crate::env::{CHAT, Env, OPENAI};
@@ -22,7 +22,7 @@ fn without_an_api_structure_and_the_api_of_the_format_are_checked() {
         .status(0)
         .says("structure, 7 elements: valid");
     assert!(!run.stderr.contains("openai"), "{run}");
-    // A session at rest may end with a call.
+    // A session that is not being sent may end with a call.
     let open: String = CHAT.lines().take(4).map(|line| format!("{line}\n")).collect();
     let run = env.pipe(&["check"], &open).status(0);
     assert_eq!(found(&run), ["ST02"]);
@@ -59,7 +59,7 @@ fn without_an_api_structure_and_the_api_of_the_format_are_checked() {
         .status(0)
         .says("anthropic, ")
         .says("structure, ");
-    // What a session was read from, it belongs to.
+    // A session is checked for the API whose format it was read from.
     let native = env.run(&["cat", "claude.jsonl"]);
     env.pipe(&["check"], &native.stdout).status(0).says("anthropic, ");
     let codex = env.pipe(&["cat", "--to", "codex"], CHAT);

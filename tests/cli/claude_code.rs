@@ -1,4 +1,4 @@
-//! Claude Code's logs: read, changed where they lie, made of other sessions.
+//! Tests Claude Code logs: reading, changes in place, and conversion to them.
 
 use crate::env::Env;
 
@@ -28,7 +28,7 @@ fn block(uuid: &str, parent: &str, id: &str, block: &str) -> String {
     line("assistant", uuid, parent, &message)
 }
 
-/// Two exchanges, the first with a call in two lines of one message; a branch; lines that are no messages.
+/// Two exchanges, the first with a call in two lines of one message; a branch; lines that are not messages.
 fn log() -> String {
     let result = r#"{"role":"user","content":[{"tool_use_id":"c1","type":"tool_result","content":"22 C"}]}"#;
     let lines = [
@@ -112,7 +112,7 @@ fn a_log_is_cut_in_place_and_every_other_line_keeps_its_bytes() {
 #[test]
 fn a_summary_is_put_in_as_the_program_does() {
     let env = Env::new();
-    // So much that a summary is smaller.
+    // Long enough that a summary is shorter.
     let log = log().replace("22 degrees.", &"It is warm in Paris today, and dry. ".repeat(100));
     let file = env.write("s.jsonl", &log);
     let path = file.to_str().unwrap();
@@ -181,7 +181,7 @@ fn any_session_becomes_a_log_that_can_be_gone_on_with() {
         env.pipe(&["cat", "--to", "claude-code"], crate::env::CHAT).out(),
         out
     );
-    // Two of them are no one log.
+    // Two sessions cannot share one log.
     let two = [crate::env::CHAT, crate::env::CHAT].concat();
     env.pipe(&["cat", "--to", "claude-code"], &two)
         .status(2)
@@ -233,7 +233,7 @@ fn a_log_is_kept_in_the_store_with_all_its_sessions() {
         .fine();
 }
 
-/// What another program said is no part of the talk, and nobody is to think that it is.
+/// Messages of another program in the log are reported, so that nobody takes them for this conversation.
 #[test]
 fn lines_of_another_log_are_told_and_carried_along() {
     let env = Env::new();
@@ -249,7 +249,7 @@ fn lines_of_another_log_are_told_and_carried_along() {
     }
 }
 
-/// A prompt typed while the agent works, a memory file and a failed request, as Claude Code logs them.
+/// A prompt typed while the agent works, a memory file, and a failed request, as Claude Code logs them.
 fn attached() -> String {
     let attachment = |uuid: &str, parent: &str, attachment: &str| {
         line("attachment", uuid, parent, "null")
@@ -343,7 +343,7 @@ fn attachments_are_cut_and_changed_in_place() {
         cut.lines().next().unwrap().contains(r#""parentUuid":null"#),
         "{cut}"
     );
-    // A shortened text stands where the text stood.
+    // A shortened text replaces the original text in place.
     let edit = r#"{"type":"compact","id":"evt_1","at":"2026-01-01T00:00:09Z","strategy":"x","edit":[{"id":"n1","content":"Contents of /w/CLAUDE.md:\n\nShort."},{"id":"q1","content":"Oslo"}]}"#;
     let stream = env.pipe(&["cat"], attached()).fine();
     let made = env

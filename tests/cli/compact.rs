@@ -10,8 +10,8 @@ mod steps;
 use crate::env::{CHAT, Env, Run};
 use std::fmt::Write;
 
-/// A session that was at work: five questions, each with a read of `lines` lines and an answer; the second and the fourth
-/// read are the same, the fifth is small.
+/// A session with tools: five questions, each with a read of `lines` lines and an answer. The second and fourth read
+/// are equal, the fifth is short.
 fn work(lines: usize) -> String {
     let mut session = String::from(
         "{\"type\":\"session\",\"version\":1,\"id\":\"work\",\"created_at\":\"2026-11-01T10:00:00Z\"}\n\
@@ -57,7 +57,7 @@ fn compact(options: &[&str], session: &str) -> Run {
     Env::new().pipe(&[&["compact"], options].concat(), session)
 }
 
-/// `level reason` of each piece by its id, out of a dry run.
+/// `level reason` of each message group by id, from a dry run.
 fn levels(options: &[&str], session: &str) -> Vec<String> {
     let run = compact(&[options, &["-n"]].concat(), session).status(0);
     let rows = run.out().lines().map(|row| {
@@ -75,7 +75,7 @@ fn a_stream_comes_out_within_the_budget() {
             let run = compact(&["--budget", budget, choice], &session).status(0);
             let again = compact(&["--budget", budget, choice], run.out()).status(0);
             assert_eq!(again.out(), run.out(), "{choice} {budget}");
-            // The newest exchange and the rules are there, the standing instruction as well.
+            // The newest exchange, the instructions and the standing instruction are kept.
             for kept in [
                 "You are terse.",
                 "What is left to do?",
@@ -107,7 +107,7 @@ fn a_stream_comes_out_within_the_budget() {
 fn the_gentlest_step_that_is_enough_is_taken() {
     let session = work(400);
     let size = "--budget";
-    // A repeated read, the middle of long results, marks, a line for an exchange, a summary: one after the other.
+    // In this order: repeated reads, the middle of long results, placeholders, digests, a summary.
     assert_eq!(
         levels(&["--tiered", size, "19000"], &session)[..9],
         [
@@ -171,7 +171,7 @@ fn strategies_by_name() {
     assert!(!last.contains("\"type\":\"summary\""));
     let summed = kept(&["--keep-last", "2", "--with", "extract"]);
     assert!(summed.contains("\"type\":\"summary\"") && summed.contains("Please never change the tests."));
-    // Results leave before questions; what is pinned stays.
+    // Results are dropped before questions; pinned messages are kept.
     let ordered = kept(&["--budget", "400", "--drop-order", "system_output,dialog"]);
     assert!(ordered.contains("\"id\":\"u4\"") && !ordered.contains("\"id\":\"t1\""));
     let pinned = kept(&[
@@ -231,7 +231,7 @@ fn in_the_store_it_is_one_event_and_comes_back() {
     );
     let log = env.run(&["cat", "work"]).fine();
     assert_eq!(log.out().matches("\"type\":\"compact\"").count(), 1);
-    // What was elided can be had piece by piece, and all of it.
+    // Elided content can be expanded by item or completely.
     let expanded = env.run(&["expand", "t1", "work"]).fine();
     assert!(work(100).contains(expanded.out()));
     env.run(&["expand", "--text", "u0", "work"])
@@ -278,7 +278,7 @@ fn a_budget_that_cannot_be_reached_changes_nothing() {
         .next()
         .unwrap()
         .to_string();
-    // The size that is named is one that can be reached, and no smaller one.
+    // The reported size can be reached, and no smaller one.
     compact(&["--budget", &smallest], &session).status(0);
     let less = (smallest.parse::<u64>().unwrap() - 1).to_string();
     compact(&["--budget", &less], &session).status(1);
@@ -287,7 +287,7 @@ fn a_budget_that_cannot_be_reached_changes_nothing() {
     compact(&["--budget", "2", "--tiered"], CHAT)
         .status(1)
         .gives(CHAT);
-    // Of several sessions the others have their turn, and the one that stays is named.
+    // With several sessions, the others are processed, and the unchanged one is named.
     let other = CHAT.replace("\"id\":\"trip\"", "\"id\":\"other\"");
     let run = compact(
         &["--budget", "90"],
@@ -323,7 +323,7 @@ fn sessions_that_hold_little() {
         let expected = i32::from(session.contains("role"));
         assert_eq!(run.status, expected, "{session}: {run}");
     }
-    // A call that is never answered, and two calls with one id, stay as they are.
+    // A call without a result, and two calls with one id, are kept.
     let calls = |id: &str, content: &str| {
         format!(
             "{{\"role\":\"assistant\",\"content\":\"{content}\",\"tool_calls\":[{{\"id\":\"{id}\",\"type\":\"function\",\"function\":{{\"name\":\"f\",\"arguments\":\"{{}}\"}}}},{{\"id\":\"{id}\",\"type\":\"function\",\"function\":{{\"name\":\"f\",\"arguments\":\"{{}}\"}}}}]}}\n"
@@ -406,7 +406,7 @@ fn a_budget_out_of_reach_changes_nothing_in_the_stream() {
         let run = env.pipe(&call, stream).status(1);
         assert_eq!(run.out(), stream, "{more:?}: {run}");
     }
-    // Other sessions have their turn.
+    // Other sessions are processed.
     let big = format!("{stream}\n{}", crate::env::CHAT);
     let run = env.pipe(&["compact", "--budget", "14"], &big);
     assert!(

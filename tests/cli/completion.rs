@@ -1,4 +1,4 @@
-//! Completion in a real shell on a real terminal: names that other people chose run nothing.
+//! Tests completion in a real shell on a pseudo terminal: hostile session names must not execute anything.
 
 use crate::env::{CHAT, Env};
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// `None` where bash or `script` (util-linux) is missing.
+    /// Starts the shell; `None` without bash or util-linux `script`.
     fn open(env: &Env) -> Option<Terminal> {
         for program in ["/bin/bash", "/usr/bin/script"] {
             if !std::path::Path::new(program).exists() {
@@ -51,7 +51,7 @@ impl Terminal {
         Some(terminal)
     }
 
-    /// Sends keys and waits until the screen shows something new that ends the wait.
+    /// Sends keys and waits until the screen shows the expected text.
     fn press(&mut self, keys: &str, expected: &str) {
         let before = self.screen.lock().unwrap().len();
         self.keys.write_all(keys.as_bytes()).unwrap();
@@ -113,11 +113,11 @@ fn bash_quotes_hostile_names() {
         terminal.press(&format!("{typed}\t"), shown.rsplit('.').next().unwrap());
         let screen = terminal.screen.lock().unwrap().clone();
         assert!(screen.ends_with(shown), "{typed}: {screen:?}");
-        // The line is run, as somebody does who trusts what TAB wrote.
+        // Run the completed command line, as a user would.
         terminal.press("; echo status $?.\n", "status 0.");
         assert!(!env.work().join("PWNED").exists(), "{typed}: a command ran");
     }
-    // A name with a control character is not offered.
+    // A name with a control character is not completed.
     terminal.press("convo count c\t", "convo count c");
     let screen = terminal.screen.lock().unwrap().clone();
     assert!(!screen.contains("31m"), "{screen:?}");

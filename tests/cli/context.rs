@@ -9,7 +9,7 @@ fn the_view_is_what_is_left_after_the_cuts() {
     env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
     let view = env.run(&["context", "trip"]).fine();
     snapshot!("context_cut", view);
-    // The same for a stream that holds the same events.
+    // The same for a stream with the same events.
     let log = env.run(&["cat", "trip"]).fine().stdout;
     env.pipe(&["context"], &log).fine().gives(&view.stdout);
     env.write("log.jsonl", &log);

@@ -1,4 +1,4 @@
-//! `continue`, and `append` in sessions that are full.
+//! Tests `continue`, and `append` to full sessions.
 
 use crate::env::{BARE, CHAT, Env, objects};
 use serde_json::Value;
@@ -20,7 +20,7 @@ fn the_new_session_has_what_stands_and_knows_its_chain() {
     snapshot!("continue_again", env.run(&["continue", "trip"]));
     snapshot!("continue_json", env.run(&["continue", "paris", "--json"]));
     env.run(&["fsck"]).status(0);
-    // The old one is as it was, and tells where it goes on.
+    // The old session is unchanged except for the link to its continuation.
     let log = env.run(&["cat", "trip"]).fine();
     assert!(log.out().starts_with(CHAT));
     assert_eq!(objects(log.out()).last().unwrap()["continued_to"], "trip.1");
@@ -47,7 +47,7 @@ fn nothing_piles_up_however_often_it_is_continued() {
         (&rows[0]["continuation_index"], &rows[0]["original_created_at"]),
         (&5.into(), &"2026-11-01T10:00:00Z".into())
     );
-    // Copies count once in the chain.
+    // Copies are counted once per chain.
     assert_eq!(
         rows[0]["chain_tokens"],
         env.run(&["cat", "trip.1"]).objects()[0]["chain_tokens"]
@@ -69,7 +69,7 @@ fn a_summary_goes_along_and_what_was_cut_does_not() {
     snapshot!("continue_context", env.run(&["context", "trip.1"]));
     env.run(&["continue", "trip.1"]).fine();
     assert_eq!(env.run(&["cat", "trip.2"]).objects()[2]["copied_from"], "e1");
-    // Joined, it is there once, and covers what it covered.
+    // Joined, the summary occurs once and covers the same messages.
     let joined = env.run(&["join", "trip", "--stdout"]).fine();
     assert_eq!(joined.out().matches("They talked.").count(), 1);
     assert!(joined.out().contains(r#""covers":["m2","m5"]"#));
@@ -80,7 +80,7 @@ fn a_stream_comes_out_as_its_continuation() {
     let env = Env::new();
     let first = env.pipe(&["continue"], CHAT).fine();
     snapshot!("continue_filter", &first);
-    // Of the same bytes the same ones are made.
+    // Equal input gives equal output.
     env.pipe(&["continue"], CHAT).fine().gives(first.out());
     let chat = env.write("trip.jsonl", CHAT);
     env.run(&["continue", chat.to_str().unwrap()])
@@ -123,7 +123,7 @@ fn a_taken_id_is_passed_over() {
     env.run(&["new", "--id", "trip.1"]).fine();
     let id = env.run(&["continue", "trip"]).fine().out().trim().to_string();
     assert!(id.starts_with("trip-") && id.ends_with(".1"), "{id}");
-    // The next one has its own number behind the same name.
+    // The next continuation has the same stem and the next number.
     let next = env.run(&["continue", &id]).fine().out().trim().to_string();
     assert_eq!(next, id.replace(".1", ".2"));
 }
@@ -132,7 +132,7 @@ fn a_taken_id_is_passed_over() {
 fn a_full_session_goes_on_in_a_new_one() {
     let env = Env::with_chat();
     env.run(&["alias", "add", "-q", "paris", "trip"]).fine();
-    // Whoever calls it by its id, by its alias or by a later id adds to the same end.
+    // By id, alias or a later id, lines are appended to the same last session.
     for (nth, name) in ["trip", "paris", "trip.1", "trip", "paris", "trip"]
         .into_iter()
         .enumerate()
@@ -251,7 +251,7 @@ fn a_limit_that_copies_fill_is_refused() {
     env.pipe(&["append", "-", "x", "--boundary", "9"], CHAT)
         .status(2)
         .says("--max-messages requires a stored session");
-    // A chain whose next session is gone is no reason to begin another.
+    // A missing continuation does not start another one.
     env.run(&["continue", "trip"]).fine();
     env.run(&["remove", "trip.1"]).status(0);
     env.run(&["append", "trip", "x", "--boundary", "9"])
@@ -259,7 +259,7 @@ fn a_limit_that_copies_fill_is_refused() {
         .says("trip.1");
 }
 
-/// Fifty continuations of a session of two questions each, with their places, tokens and times.
+/// Fifty continuations of two questions each, checked for numbers, tokens and times.
 #[test]
 fn a_chain_of_fifty() {
     let env = Env::new();
@@ -319,7 +319,7 @@ fn a_chain_of_fifty() {
         .filter(|row| row["role"].is_string())
         .collect();
     assert_eq!(messages.len(), said);
-    // The total that the last session knows is what the messages before its own cost, each once.
+    // The total in the last header equals the tokens of all earlier messages, each counted once.
     let counted = env.run(&["count", "--chain", "chat", "--json"]).fine().objects();
     let last = env.run(&["count", "chat.50", "--json"]).fine().objects();
     let total = |row: &Value| row["log"]["tokens"]["total"].as_u64().unwrap();
@@ -346,7 +346,7 @@ fn as_penguin_would_do_it() {
         .iter()
         .map(|m| (m["category"].as_str().unwrap(), m["content"].as_str().unwrap()))
         .collect();
-    // What stands comes first, rules ahead of context, and the question goes along.
+    // Standing messages come first, instructions before context, then the open question.
     assert_eq!(
         told,
         [
@@ -377,7 +377,7 @@ fn as_penguin_would_do_it() {
         id.starts_with("session_20261120_180203_") && id.len() == 32,
         "{id}"
     );
-    // Read again it is the continuation that it was written as.
+    // Read back, the file is the same continuation.
     env.write(&format!("{id}.json"), run.out());
     env.write("trip.jsonl", &chat);
     let joined = env
@@ -395,7 +395,7 @@ fn as_penguin_would_do_it() {
 fn a_circle_is_told_and_nobody_waits_in_it() {
     let env = Env::with_chat();
     env.run(&["continue", "trip"]).fine();
-    // A link that the session it names knows nothing of leads nowhere.
+    // A link that the named session does not confirm is ignored.
     let link = "{\"type\":\"link\",\"id\":\"evt_trip\",\"at\":\"x\",\"continued_to\":\"trip\"}\n";
     let log = std::fs::read_to_string(env.log("trip.1")).unwrap();
     std::fs::write(env.log("trip.1"), log + link).unwrap();
@@ -411,7 +411,7 @@ fn a_circle_is_told_and_nobody_waits_in_it() {
     );
     env.run(&["fsck", "--repair"]).status(0);
     env.run(&["fsck"]).status(0).gives("");
-    // By what the session lines say: each continues the other, as another system may have it.
+    // Headers that form a cycle, as another system may write them.
     let (one, two) = ("a", "b");
     for (id, from) in [(one, two), (two, one)] {
         let head = format!(r#"{{"type":"session","version":1,"id":"{id}","continued_from":"{from}"}}"#);

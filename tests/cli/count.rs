@@ -197,7 +197,7 @@ fn counts_are_kept_where_the_session_names_a_tokenizer() {
     assert_eq!(counts, [Some(8), Some(6), Some(5), Some(5), None]);
     let piped = env.pipe(&["append", "-", "more"], &stored.stdout).fine();
     assert_eq!(piped.objects().last().unwrap()["tokens"], 5);
-    // Nothing is written where none is named, whatever the environment says.
+    // Without a named tokenizer nothing is stored, whatever the environment.
     env.run(&["new", "--id", "plain"]).fine();
     let mut command = env.command(&["append", "plain", "hello there"]);
     command.env("CONVO_TOKENIZER", "gpt-4o");

@@ -4,7 +4,7 @@ use crate::env::{CHAT, Env, Run};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-/// Counts the bytes between the quotes, and notes each start in a file.
+/// Counts the bytes between the quotes, and logs each start.
 const BYTES: &str =
     "#!/bin/sh\necho \"$@\" >> starts\nwhile IFS= read -r line; do n=${#line}; echo $((n - 2)); done\n";
 
@@ -36,7 +36,7 @@ fn a_program_counts_and_runs_once() {
     assert!(told.starts_with("cmd:bytes#") && !told.contains("sk-1"), "{told}");
     assert!(total(&run) > 100, "{run}");
     assert_eq!(env.read("starts"), "--secret sk-1\n");
-    // By the environment and by the configuration too.
+    // Selected by environment and by configuration too.
     let mut by = env.command(&["count", "--json", "trip"]);
     by.env("CONVO_TOKENIZER", "cmd:bytes --secret sk-1");
     assert_eq!(env.wait(by).fine().out(), run.out());
@@ -87,7 +87,7 @@ fn counts_are_kept_under_a_name_that_holds_no_command_line() {
     env.wait(append).fine();
     let log = std::fs::read_to_string(env.log("kept")).unwrap();
     assert!(!log.contains("sk-"), "{log}");
-    // Three around it, the role, the text.
+    // Overhead 3, the role, the text.
     assert!(log.contains(&format!("\"tokens\":{}", 3 + 4 + 5)), "{log}");
     let starts = env.read("starts").lines().count();
     let run = env.run(&["count", "--json", "kept", "--tokenizer", with]).fine();
@@ -97,7 +97,7 @@ fn counts_are_kept_under_a_name_that_holds_no_command_line() {
         starts,
         "what is kept is not asked for"
     );
-    // A session names a program, and none is run for it.
+    // A program named by a session is not run.
     env.run(&["append", "kept", "more"]).fine();
     let run = env.run(&["count", "--json", "kept"]).status(0);
     assert!(run.stderr.contains("cmd:bytes#"), "{run}");
@@ -180,7 +180,7 @@ fn a_program_that_does_not_answer_is_ended() {
     count.env("CONVO_TOKENIZER_TIMEOUT", "200ms");
     let run = env.wait(count).status(69);
     assert!(run.stderr.contains("no answer within 200 ms"), "{run}");
-    // One that keeps running when nobody asks any more is ended too.
+    // A program that keeps running after its input is closed is killed.
     let lingering = "cmd:while read -r line; do echo 2; done; sleep 60";
     env.run(&["count", "trip", "--tokenizer", lingering]).fine();
     assert!(began.elapsed() < Duration::from_secs(15));

@@ -1,4 +1,4 @@
-//! `detect`: which format an input is in.
+//! Tests `detect`, which prints the format of an input.
 
 use crate::env::Env;
 
@@ -29,7 +29,7 @@ fn several_inputs_have_a_line_each() {
         .gives("a.jsonl\tjsonl\nb.json\tgemini\n");
     let id = env.run(&["new"]).fine().out().to_string();
     env.run(&["detect", id.trim()]).fine().gives("native\n");
-    // One that is not there does not stop the next.
+    // A missing input does not stop the next one.
     env.run(&["detect", "gone.json", "b.json"])
         .status(66)
         .says("gone.json")
@@ -70,7 +70,7 @@ fn what_may_be_another_format_is_ambiguous() {
     assert!(out.contains("\"format\":\"anthropic\""), "{out}");
 }
 
-/// Only the beginning is looked at: what comes behind it may be as long as it likes.
+/// Only the beginning is read, however long the input is.
 #[test]
 fn the_beginning_is_enough() {
     let env = Env::new();

@@ -81,9 +81,9 @@ fn one_session_is_compared_with_what_it_was() {
     let before = run.out().lines().next().unwrap().to_string();
     assert!(before.starts_with("--- trip before evt_"), "{run}");
     assert!(run.out().contains("dropped"), "{run}");
-    // The log has lost nothing.
+    // The log is unchanged.
     env.run(&["diff", "--log", "trip"]).fine();
-    // The first change, when there are several; a title is one of the header.
+    // The first of several changes; a title is a change of the header.
     let event = before.split(' ').nth(3).unwrap().to_string();
     env.run(&["title", "-q", "trip", "Rome"]).fine();
     let run = env.run(&["diff", "trip"]).status(1);
@@ -209,7 +209,7 @@ fn git_shows_the_difference_of_sessions() {
         "{run}"
     );
     assert!(run.out().contains("+ I did update the file now"), "{run}");
-    // A file that is new: git names /dev/null.
+    // For a new file, git passes /dev/null.
     let run = env
         .shell("git add -N a.jsonl && git --no-pager diff a.jsonl")
         .status(0);

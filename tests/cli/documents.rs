@@ -1,10 +1,10 @@
-//! What the documents in `docs/` name is there: verbs, their options, files that they lead to.
+//! Checks that the commands, options and files named in `docs/` exist.
 
 use assert_cmd::Command;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Verbs of plugins, whose options the program does not know.
+/// Commands of plugins, whose options the program does not know.
 const PLUGINS: [&str; 1] = ["sqlite"];
 
 fn help(arguments: &[&str]) -> String {
@@ -18,7 +18,7 @@ fn help(arguments: &[&str]) -> String {
     String::from_utf8(printed).unwrap()
 }
 
-/// The options that a help names.
+/// The options that a help text lists.
 fn options(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
     words
@@ -27,7 +27,7 @@ fn options(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// What stands between back quotes.
+/// The texts between backquotes.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| line.split('`').skip(1).step_by(2))
 }
@@ -37,7 +37,7 @@ fn document(name: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Options that no help lists, and this page documents.
+/// Options that are hidden in the help but documented here.
 const HIDDEN: [&str; 1] = ["--expect-provider"];
 
 #[test]

@@ -30,7 +30,7 @@ fn chosen_messages_leave_the_view_with_their_group() {
     ] {
         let run = env.pipe(&[&["drop"], options].concat(), CHAT).status(0);
         assert_eq!(ids(run.out()), left, "{options:?}: {run}");
-        // Lines that stay keep their bytes.
+        // Kept lines keep their bytes.
         assert!(run.out().lines().all(|line| CHAT.contains(line)));
     }
 }
@@ -45,7 +45,7 @@ fn a_drop_in_the_store_is_one_event_that_restore_undoes() {
         .status(0)
         .says("dropped 4 of 7 messages");
     assert_eq!(view(), "m1 m6 m7");
-    // Numbers are those of the view as it is now.
+    // Exchanges are numbered in the current view.
     env.run(&["drop", "trip", "--exchange", "2"])
         .status(1)
         .says("no message matches");
@@ -92,7 +92,7 @@ fn a_plan_is_a_list_of_ids() {
     assert_eq!(ids(run.out()), "m1 m3 m4 m5 m7", "{run}");
     let run = env.run(&["keep", "--stdout", "trip", "--plan", "plan"]).status(0);
     assert_eq!(ids(run.out()), "m1 m2 m6", "{run}");
-    // Standard input is the plan or the session.
+    // Standard input can be the plan or the session.
     let run = env
         .pipe(&["drop", "--stdout", "trip", "--plan", "-"], "m1\n")
         .status(0);

@@ -1,5 +1,5 @@
-//! A place of its own for every test: folders, time and ids are fixed, and nothing of the machine's environment is
-//! seen.
+//! An isolated environment for each test: separate directories, fixed time and ids, and none of the machine's
+//! environment variables.
 
 use std::fmt;
 use std::io::Write;
@@ -11,10 +11,10 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// No run takes so long, unless it hangs.
+/// Time limit of a run; a longer one hangs.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// A conversation of two exchanges as a native stream.
+/// A native stream with two exchanges.
 pub const CHAT: &str = concat!(
     r#"{"type":"session","version":1,"id":"trip","created_at":"2026-11-01T10:00:00Z","title":"Trip"}"#,
     "\n",
@@ -34,15 +34,15 @@ pub const CHAT: &str = concat!(
     "\n",
 );
 
-/// Two messages without anything around them.
+/// Two bare messages.
 pub const BARE: &str =
     "{\"role\":\"user\",\"content\":\"hi\"}\n{\"role\":\"assistant\",\"content\":\"hello\"}\n";
 
-/// The same as a document of OpenAI Chat messages.
+/// The same messages as an OpenAI Chat document.
 pub const OPENAI: &str =
     r#"{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]}"#;
 
-/// Folders of its own, and how many runs there were.
+/// The directories of a test, and the number of runs.
 pub struct Env {
     root: TempDir,
     runs: AtomicU32,
@@ -50,7 +50,7 @@ pub struct Env {
     alone: OnceLock<TempDir>,
 }
 
-/// What a run did.
+/// The result of a run.
 pub struct Run {
     pub status: i32,
     pub stdout: Vec<u8>,
@@ -71,7 +71,7 @@ impl Env {
         }
     }
 
-    /// With a session `trip` in the store.
+    /// Creates an environment with a session `trip` in the store.
     pub fn with_chat() -> Env {
         let env = Env::new();
         let path = env.write("trip.jsonl", CHAT);
@@ -84,7 +84,7 @@ impl Env {
         self.root.path()
     }
 
-    /// Where runs stand, and where relative operands are looked for.
+    /// The working directory.
     pub fn work(&self) -> PathBuf {
         self.root().join("work")
     }
@@ -93,12 +93,12 @@ impl Env {
         self.root().join("store")
     }
 
-    /// The log of a session as it lies in the store.
+    /// The log of a stored session.
     pub fn log(&self, id: &str) -> PathBuf {
         self.store().join(format!("sessions/{id}.jsonl"))
     }
 
-    /// Makes a file among the work.
+    /// Creates a file in the working directory.
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.work().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -110,7 +110,7 @@ impl Env {
         String::from_utf8(std::fs::read(self.work().join(name)).unwrap()).unwrap()
     }
 
-    /// A program in this environment. Each gets another seed, as each gets other ids outside of tests.
+    /// A program in this environment, with another seed for each run, since ids differ outside tests too.
     pub fn program(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let nth = self.runs.fetch_add(1, Ordering::Relaxed);
         let seed = if nth == 0 {
@@ -133,7 +133,7 @@ impl Env {
         command
     }
 
-    /// A folder with the binary alone, the test's own `bin`, and what a shell line needs.
+    /// A PATH with only the binary, the test's own `bin`, and basic shell tools.
     pub fn path(&self) -> String {
         let own = self.root().join("bin");
         format!("{}:{}:/usr/bin:/bin", alone().display(), own.display())
@@ -150,7 +150,7 @@ impl Env {
         self.wait(self.command(arguments))
     }
 
-    /// The same without the plugins that were built.
+    /// The same without the built plugins.
     #[must_use = "a test checks what a run did"]
     pub fn run_without_plugins(&self, arguments: &[&str]) -> Run {
         self.wait(self.command_without_plugins(arguments))
@@ -167,13 +167,13 @@ impl Env {
         command
     }
 
-    /// With something on standard input.
+    /// Runs with standard input.
     #[must_use = "a test checks what a run did"]
     pub fn pipe(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> Run {
         self.feed(self.command(arguments), input.as_ref())
     }
 
-    /// A line for `sh -c`.
+    /// Runs a command with `sh -c`.
     #[must_use = "a test checks what a run did"]
     pub fn shell(&self, line: &str) -> Run {
         let mut command = self.program("/bin/sh");
@@ -181,7 +181,7 @@ impl Env {
         self.wait(command)
     }
 
-    /// A line for `sh -c` on a terminal with so many columns; none where `script` is missing.
+    /// Runs a command with `sh -c` on a terminal with this many columns; none without `script`.
     pub fn terminal(&self, columns: usize, line: &str) -> Option<Run> {
         if !Path::new("/usr/bin/script").exists() {
             eprintln!("skipped: /usr/bin/script is missing");
@@ -199,7 +199,7 @@ impl Env {
         Some(run)
     }
 
-    /// Runs to the end, with what is set up.
+    /// Runs a prepared command to its end.
     #[must_use = "a test checks what a run did"]
     pub fn wait(&self, mut command: Command) -> Run {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -215,13 +215,13 @@ impl Env {
         let mut child = command.spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         std::thread::scope(|scope| {
-            // A program that reads no further ends the pipe, which is no concern of the writer.
+            // A program may exit without reading all input.
             scope.spawn(move || drop(stdin.write_all(input)));
             self.ended(child)
         })
     }
 
-    /// Waits for the end, but not for ever: what hangs is killed, and its status is none.
+    /// Waits for the end with a time limit; a program that hangs is killed and has no status.
     #[must_use = "a test checks what a run did"]
     pub fn ended(&self, child: Child) -> Run {
         let own = rustix::process::Pid::from_child(&child);
@@ -253,7 +253,7 @@ impl Env {
         run
     }
 
-    /// Every file below the root but the store's, for tests that nothing is made elsewhere.
+    /// Every file below the root except the store's, to check that nothing is created elsewhere.
     pub fn files(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut folders = vec![self.root().to_path_buf()];
@@ -283,7 +283,7 @@ impl Run {
         std::str::from_utf8(&self.stdout).unwrap()
     }
 
-    /// The run went well and said nothing on standard error.
+    /// Asserts status 0 and empty standard error.
     #[track_caller]
     pub fn fine(self) -> Run {
         assert_eq!((self.status, self.stderr.as_str()), (0, ""), "{self}");
@@ -296,7 +296,7 @@ impl Run {
         self
     }
 
-    /// Standard error holds this.
+    /// Asserts that standard error contains a text.
     #[track_caller]
     pub fn says(self, text: &str) -> Run {
         assert!(
@@ -306,7 +306,7 @@ impl Run {
         self
     }
 
-    /// Standard output is exactly this.
+    /// Asserts the exact standard output.
     #[track_caller]
     pub fn gives(self, text: impl AsRef<[u8]>) -> Run {
         let text = text.as_ref();
@@ -315,14 +315,14 @@ impl Run {
         self
     }
 
-    /// The objects on standard output, one a line.
+    /// Parses the JSON lines on standard output.
     #[track_caller]
     pub fn objects(&self) -> Vec<serde_json::Value> {
         objects(self.out())
     }
 }
 
-/// A folder in which nothing but the program is: beside it lie the plugins that were built.
+/// A directory with only the program, because the built plugins are next to the original.
 fn alone() -> PathBuf {
     let binary = env!("CARGO_BIN_EXE_convo");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(binary.replace('/', "-"));
@@ -331,13 +331,13 @@ fn alone() -> PathBuf {
         std::fs::create_dir_all(&folder).unwrap();
         match std::os::unix::fs::symlink(binary, &link) {
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => panic!("{error}"),
-            _ => {} // another test may have been faster
+            _ => {} // another test created it first
         }
     }
     folder
 }
 
-/// The objects of these lines.
+/// Parses JSON lines.
 #[track_caller]
 pub fn objects(text: &str) -> Vec<serde_json::Value> {
     text.lines()
@@ -345,7 +345,7 @@ pub fn objects(text: &str) -> Vec<serde_json::Value> {
         .collect()
 }
 
-/// As snapshots hold it: what it printed, what it said, its status.
+/// The text of a snapshot: standard output, standard error, status.
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let out = String::from_utf8_lossy(&self.stdout);
@@ -363,7 +363,7 @@ impl fmt::Display for Run {
     }
 }
 
-/// Snapshots lie in `tests/snapshots`, without what is only known to a build.
+/// Snapshots are in `tests/snapshots`, without build metadata.
 pub fn settings() -> insta::Settings {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("../snapshots");

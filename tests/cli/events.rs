@@ -1,4 +1,5 @@
-//! What happened, and nobody said: it begins no turn, goes with the newest exchange, and is there when the model answers.
+//! Tests context messages: they begin no exchange, are dropped with the newest exchange, and are sent with the next
+//! request.
 
 use crate::env::{BARE, Env, OPENAI};
 
@@ -23,7 +24,7 @@ const CONTENTS: &str =
     r#"{"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"text":"hello"}]}]}"#;
 const ITEMS: &str = r#"{"model":"m","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hello"}]}]}"#;
 
-/// What makes a session smaller as far as it can, and keeps the newest exchange.
+/// Commands that shorten a session as far as possible and keep the newest exchange.
 const SMALLER: [&[&str]; 7] = [
     &["truncate", "-q", "--keep-last", "1"],
     &["truncate", "-q", "--keep-messages", "1"],
@@ -91,7 +92,7 @@ fn it_goes_into_every_form_and_comes_out_of_the_view() {
     }
 }
 
-/// Between the newest reply and the next one: nothing that the model has not seen goes.
+/// Between the newest reply and the next one: messages that the model has not seen are kept.
 #[test]
 fn it_stays_until_the_model_has_seen_it() {
     let env = Env::new();
@@ -107,7 +108,7 @@ fn it_stays_until_the_model_has_seen_it() {
         (&second, &["turn 2", "a door opened", "it rained"]),
         (&asked, &["a door opened", "it rained", "What now?"]),
     ] {
-        // A number of messages is that number.
+        // A number of messages counts context messages too.
         for verb in SMALLER.iter().filter(|verb| !verb.contains(&"--keep-messages")) {
             let run = env.pipe(verb, session.out());
             for text in what
@@ -127,7 +128,7 @@ fn it_stays_until_the_model_has_seen_it() {
             assert!(run.out().contains(text), "{text}: {run}");
         }
     }
-    // Answered, it is past like everything else of its time.
+    // Once answered, they are dropped like other old messages.
     let answered = env
         .pipe(&["append", "-", "-r", "assistant", "Close it."], asked.out())
         .fine();
@@ -140,7 +141,7 @@ fn it_stays_until_the_model_has_seen_it() {
     );
 }
 
-/// In the store and in PicoClaw's files as well.
+/// The same in the store and in PicoClaw's files.
 #[test]
 fn it_stays_where_a_session_lies() {
     let env = Env::with_chat();

@@ -61,7 +61,7 @@ fn what_is_not_there_is_told() {
     let run = env.run(&["expand", "nobody", "trip"]).status(1);
     assert!(run.stderr.contains("no such message or event: nobody"), "{run}");
     env.run(&["expand", "m4", "nobody"]).status(66);
-    // A stream that was compacted without its log has only the mark.
+    // A stream compacted without its log contains only the placeholder.
     let big = CHAT.replace("22 C, sunny", &"22 C, sunny. ".repeat(60));
     let stream = env
         .pipe(

@@ -1,9 +1,9 @@
-//! Filters that fail: a stream comes out as it came, and what went wrong is a matter of the status and of standard error.
+//! Tests failing filters: a stream is passed on unchanged, and status and standard error report the failure.
 
 use crate::env::Env;
 use serde_json::json;
 
-/// Exchanges of some length; an earlier event has taken the first of them out of view.
+/// Exchanges; an earlier event hides the first of them.
 fn talk() -> String {
     let mut text = String::from("{\"type\":\"session\",\"version\":1,\"id\":\"talk\"}\n");
     for nth in 0..8 {
@@ -38,7 +38,7 @@ fn a_stream_comes_out_as_it_came_when_its_filter_fails() {
         let run = env.pipe(&arguments, &talk).status(status);
         assert_eq!(run.out(), talk, "{line}: {run}");
         assert!(run.stderr.starts_with("convo: "), "{line}: {run}");
-        // As in a file that is written elsewhere, and in one that is changed where it lies.
+        // The same with -o and in place.
         env.pipe(&[&arguments[..], &["-o", "out.jsonl"]].concat(), &talk)
             .status(status);
         assert_eq!(env.read("out.jsonl"), talk, "{line}");
@@ -47,7 +47,7 @@ fn a_stream_comes_out_as_it_came_when_its_filter_fails() {
             .status(status);
         assert_eq!(env.read("in.jsonl"), talk, "{line}");
     }
-    // Wrong usage is told before anything is read.
+    // Usage errors are reported before input is read.
     env.pipe(&["summarize", "--with", "cmd:"], &talk)
         .status(2)
         .gives("");
@@ -70,7 +70,7 @@ fn the_others_of_a_stream_have_their_turn() {
     );
 }
 
-/// The ids of what is left in view by a compaction.
+/// The ids that a compaction keeps in view.
 fn left(session: &str, options: &[&str]) -> Vec<String> {
     let own = ["compact", "--budget", "700", "--with", "none"];
     let run = Env::new().pipe(&[&own, options].concat(), session).status(0);
@@ -117,7 +117,7 @@ fn no_reply_leads_a_view_because_of_its_category() {
             }
         }
     }
-    // What it began with stays as long as what follows does.
+    // The greeting at the beginning is kept if the rest is.
     let short = session(true, "system");
     let run = Env::new()
         .pipe(

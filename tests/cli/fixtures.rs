@@ -1,5 +1,5 @@
-//! The collection of other systems' sessions, where it is at hand: migrated by the program, and compared with what
-//! is known of them. `CONVO_FIXTURES` names its folder, else `../shared/fixtures` beside the crate is looked at.
+//! Migrates the collection of other systems' sessions, if present, and compares the results with their documentation.
+//! The collection is in `CONVO_FIXTURES`, else in `../shared/fixtures` next to the crate.
 
 mod chains;
 mod goaitools;
@@ -16,7 +16,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What is known to be otherwise, by the beginning of what is told, with the reason.
+/// Known differences, by the beginning of the message, with the reason.
 const DEVIATIONS: [(&str, &str); 3] = [
     (
         "picoclaw 40-key-collisions",
@@ -32,7 +32,7 @@ const DEVIATIONS: [(&str, &str); 3] = [
     ),
 ];
 
-/// What was compared, and what was otherwise.
+/// The comparisons and differences so far.
 #[derive(Default)]
 struct Tally {
     cases: usize,
@@ -49,7 +49,7 @@ impl Tally {
         }
     }
 
-    /// Tells the result; a deviation without a known reason fails, and so does a reason without a deviation.
+    /// Prints the result; fails for a difference without a known reason, and for a reason without a difference.
     fn end(self, name: &str) {
         eprintln!("{name}: {} cases with {} comparisons", self.cases, self.checks);
         let mut unknown = Vec::new();
@@ -75,7 +75,7 @@ fn json(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// The case folders of a collection with their names and what is expected.
+/// The case directories of a collection with names and expectations.
 fn cases(root: &Path) -> Vec<(String, PathBuf, Value)> {
     let mut all: Vec<_> = std::fs::read_dir(root)
         .unwrap()
@@ -102,8 +102,7 @@ fn text(content: &Value) -> String {
     }
 }
 
-/// The JSON lines among the output. Half surrogate pairs and bytes that are no text, at which `serde_json` stops,
-/// are what they are in text: replaced.
+/// Parses the JSON lines of the output. Lone surrogates and invalid UTF-8, which `serde_json` rejects, are replaced.
 fn lines(run: &Run) -> Vec<Value> {
     let out = String::from_utf8_lossy(&run.stdout);
     out.lines()

@@ -1,4 +1,4 @@
-//! `count --flat`: a row of a table for each session.
+//! Tests `count --flat`: a table row per session.
 
 use crate::env::{CHAT, Env};
 use serde_json::Value;
@@ -80,7 +80,7 @@ fn figures_are_those_of_count_check_and_usage() {
     ] {
         assert_eq!(row[own], usage[other], "{own}");
     }
-    // A call with a failed result, one without any, and a result without a call.
+    // A call with a failed result, one without a result, and a result without a call.
     let path = env.write(
         "odd.jsonl",
         concat!(
@@ -116,7 +116,7 @@ fn equal_messages_have_equal_hashes() {
         .replace("2026-11-01", "2026-11-02");
     assert_eq!(hash("b.jsonl", &renamed), first);
     assert_ne!(hash("c.jsonl", &CHAT.replace("Rain.", "Snow.")), first);
-    // What a truncation hides does not count: the hash is that of the view.
+    // Truncated messages do not count: the hash covers the view.
     let cut: String = CHAT
         .lines()
         .take(1)
@@ -124,7 +124,7 @@ fn equal_messages_have_equal_hashes() {
         .collect::<Vec<_>>()
         .join("\n");
     assert_ne!(hash("d.jsonl", &cut), first);
-    // This value is kept in tables: it must not change from one version to the next.
+    // Users store this value in tables, so it must not change between versions.
     assert_eq!(
         first,
         "93086edd1f0b7a7755437ed589f870aa51bb2da24848c837c8efd6b1975700df"

@@ -1,4 +1,4 @@
-//! Directories of other systems, as they lie there: `convo fsck DIR` and `convo list DIR`.
+//! Tests directories of other systems in place: `convo fsck DIR` and `convo list DIR`.
 
 mod names;
 
@@ -14,7 +14,7 @@ fn sidecar(key: &str, skip: u64, count: u64, aliases: &str) -> String {
     )
 }
 
-/// One of everything that can be wrong.
+/// A directory with one problem of each kind.
 fn picoclaw() -> Env {
     let env = Env::new();
     let thought = r#"{"role":"assistant","content":"","reasoning_content":"hm"}"#;
@@ -84,17 +84,17 @@ fn what_is_mended_is_kept_first_and_nothing_else_changes() {
         now.contains(&format!("half a \n{}\nno json\n", line("glued"))),
         "{now}"
     );
-    // What is left is what no repair is known for, and a second repair finds as much.
+    // Only problems without a known repair remain, and a second repair finds the same.
     let left = |run: &crate::env::Run| run.out().lines().count();
     let first = env.run(&["fsck", "p"]).status(1);
     let again = env.run(&["fsck", "--repair", "p"]).status(1);
     assert_eq!((left(&first), env.read("p/lines.jsonl")), (left(&again), now));
-    // A message that is added is seen.
+    // An appended message is in the view.
     env.run(&["append", "p/skips.jsonl", "-i", "new"]).status(0);
     assert!(env.run(&["context", "-q", "p/skips.jsonl"]).out().contains("new"));
 }
 
-/// Three sessions, of which one is damaged and one is linked to nothing.
+/// Three sessions, of which one is damaged and one has a dangling link.
 fn penguin() -> Env {
     let session = |id: &str, metadata: &str| {
         format!(
@@ -192,7 +192,7 @@ fn names_alone_make_no_folder_of_another_system() {
             .status(2)
             .says("give the system with --from picoclaw or --from penguin");
     }
-    // What is damaged, or says nothing of its system, is told by its name.
+    // Damaged files, and files that do not identify their system, are listed by name.
     env.write(
         "bare/x.jsonl",
         "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"us",

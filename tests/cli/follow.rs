@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// A run that goes on while its input grows.
+/// A process that runs while its input grows.
 struct Running {
     child: Child,
     lines: Receiver<String>,
@@ -33,7 +33,7 @@ impl Running {
         Running { child, lines }
     }
 
-    /// Waits for a line that holds this; the lines up to it.
+    /// Waits for a line that contains a text; returns the lines up to it.
     #[track_caller]
     fn until(&self, text: &str) -> Vec<String> {
         let mut seen = Vec::new();
@@ -55,7 +55,7 @@ impl Running {
         rustix::process::kill_process(own, signal).unwrap();
     }
 
-    /// Status, the remaining lines and the messages.
+    /// Returns status, remaining lines and messages.
     fn end(mut self) -> (Option<i32>, Vec<String>, String) {
         drop(self.child.stdin.take());
         let output = self.child.wait_with_output().unwrap();
@@ -77,7 +77,7 @@ fn append(file: &mut File, bytes: &[u8]) {
     file.sync_data().unwrap();
 }
 
-/// A writer that tears lines, in the middle of a character too.
+/// A writer that splits lines, even within a character.
 #[test]
 fn a_message_is_printed_once_it_is_complete() {
     let env = Env::new();
@@ -98,7 +98,7 @@ fn a_message_is_printed_once_it_is_complete() {
     append(&mut file, (user("two") + &user("three")).as_bytes());
     assert_eq!(show.until("three").len(), 6);
     assert_eq!(cat.until("three").len(), 2);
-    // A job in the background of a shell starts with INT ignored, and keeps ignoring it.
+    // A background job of a shell starts with SIGINT ignored and keeps ignoring it.
     let (signal, status) = match crate::ask::failing::is_ignored(2) {
         true => (rustix::process::Signal::TERM, None),
         false => (rustix::process::Signal::INT, Some(0)),
@@ -148,7 +148,7 @@ fn sessions_of_the_store_and_standard_input_are_followed() {
     assert_eq!(piped.end(), (Some(0), Vec::new(), String::new()));
 }
 
-/// An answer of several lines is one message, printed once.
+/// An answer written in several lines is one message, printed once.
 #[test]
 fn an_answer_in_several_lines_is_one_message() {
     let env = Env::new();

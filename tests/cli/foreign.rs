@@ -1,5 +1,5 @@
-//! Files of programs that are known and not read, and files with the envelope of a format and another content: they
-//! are refused or reported as damage, and never read as empty messages.
+//! Tests files of known but unsupported programs, and files with the envelope of a format but other content: they are
+//! rejected or reported as damage, never read as empty messages.
 
 mod hollow;
 mod known;
@@ -30,7 +30,7 @@ fn unread_formats_are_refused_by_name() {
     }
 }
 
-/// A compressed rollout that is damaged: the answer says of what kind it is, and where to look.
+/// A damaged compressed rollout: the error names its kind and where to look.
 #[test]
 fn damaged_zstd_data_is_named() {
     let env = Env::new();
@@ -59,7 +59,7 @@ fn an_envelope_without_known_content_is_refused() {
     }
 }
 
-/// Documents whose envelope decides: what is in them is reported, element by element.
+/// The envelope decides; unknown content is reported per element.
 #[test]
 fn unknown_messages_in_a_known_envelope_are_damage() {
     let env = Env::new();
@@ -111,7 +111,7 @@ fn parts_of_unknown_kinds_are_damage() {
         env.pipe(&["cat", "--from", format], &text)
             .status(65)
             .says("type");
-        // Where a part next to it is known, the message is understood.
+        // Next to a known part, the message is readable.
         let mixed = text.replace(
             r#"[{"type":"hologram""#,
             r#"[{"type":"text","text":"a"},{"type":"hologram""#,
@@ -122,7 +122,7 @@ fn parts_of_unknown_kinds_are_damage() {
     }
 }
 
-/// OpenClaw and other programs built on pi leave the working directory out.
+/// OpenClaw and other programs built on pi omit the working directory.
 #[test]
 fn a_header_of_pi_without_a_directory_is_pi() {
     let env = Env::new();
@@ -132,7 +132,7 @@ fn a_header_of_pi_without_a_directory_is_pi() {
     env.pipe(&["detect"], text).fine().gives("pi\n");
     let out = env.pipe(&["cat"], text).status(0).out().to_string();
     assert!(out.contains("Dig."), "{out}");
-    // A harness may be named in a file of pi as well.
+    // A pi file may name a harness too.
     let named = text.replace("\"version\":3", "\"version\":3,\"harness\":\"h\"");
     env.pipe(&["detect"], named).fine().gives("pi\n");
 }
@@ -147,14 +147,14 @@ fn roles_of_no_conversation_are_refused() {
     env.pipe(&["cat"], log).status(65).gives("");
     let list = r#"{"messages":[{"role":"replica","content":"a"}]}"#;
     env.pipe(&["cat"], list).status(65).gives("");
-    // One that is, is enough.
+    // One valid role suffices.
     let mixed = format!("{log}{{\"role\":\"user\",\"content\":\"a\"}}\n");
     env.pipe(&["cat"], mixed).status(0);
     let narrated = "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"narrator\",\"content\":\"b\"}\n";
     env.pipe(&["cat"], narrated).status(0);
 }
 
-/// A preference pair is not part of the conversation: each of its members is reported once for a file.
+/// A preference pair is not part of the conversation; each of its members is reported once per file.
 #[test]
 fn preferences_in_training_sets_are_reported_once() {
     let env = Env::new();
@@ -165,7 +165,8 @@ fn preferences_in_training_sets_are_reported_once() {
     }
 }
 
-/// Version 4 may keep another text in `content` than in its parts: converting takes the parts, and reports the rest.
+/// Version 4 may have different texts in `content` and in its parts: the parts are converted, and the rest is
+/// reported.
 #[test]
 fn a_vercel_content_that_differs_from_its_parts_is_a_loss() {
     let env = Env::new();
@@ -185,7 +186,7 @@ fn a_vercel_content_that_differs_from_its_parts_is_a_loss() {
     assert!(back.out().contains("another"), "{back}");
 }
 
-/// Every file of the collection ends with 65, or is read as a format that it allows.
+/// Every file of the collection ends with 65 or is read as an allowed format.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn files_of_the_collection_are_not_read_as_something_else() {

@@ -27,11 +27,11 @@ fn a_fork_is_a_session_of_its_own() {
             (&id.as_str().into(), &"Trip".into())
         );
     }
-    // A call is not separated from its result.
+    // A call keeps its result.
     let run = env.run(&["fork", "trip", "--at", "m3", "--id", "two"]).status(0);
     run.says("convo: trip: moved the end to m4");
     assert_eq!(view("two"), "m1 m2 m3 m4");
-    // Each goes on by itself.
+    // Both sessions continue independently.
     env.run(&["append", "two", "Thanks!"]).fine();
     assert_eq!(std::fs::read(env.log("trip")).unwrap(), log);
     let run = env.run(&["fork", "trip", "--id", "three", "--json"]).fine();
@@ -52,7 +52,7 @@ fn a_fork_has_what_the_view_has() {
     let view = env.run(&["context", "--to", "native", "two"]).fine();
     assert_eq!(ids(view.out()), "m1 m3 m4 m5");
     env.run(&["tag", "two"]).fine().gives("work\n");
-    // What is hidden can be brought back in the fork.
+    // Hidden messages can be restored in the fork.
     assert_eq!(ids(env.run(&["cat", "two"]).fine().out()), "m1 m2 m3 m4 m5");
     env.run(&["fork", "trip", "--at", "m2"])
         .status(1)
@@ -131,7 +131,7 @@ fn a_fork_in_the_format_of_another_program_has_its_own_id() {
         .fine();
     let new = run.objects()[0]["sessionId"].as_str().unwrap().to_string();
     assert!(new.len() == 36 && new != old, "{run}");
-    // All else is as it was, and the same input gives the same fork.
+    // Everything else is unchanged, and equal input gives an equal fork.
     assert_eq!(run.out().replace(&new, old), line(one, "null", "user") + "\n");
     assert_eq!(
         env.pipe(&["fork", "-q", "--to", "same", "--at", one, "-"], &log)

@@ -1,4 +1,4 @@
-//! Files that other programs write, from outside.
+//! Tests files of other programs with every command.
 
 mod aichat;
 mod aider;
@@ -27,15 +27,15 @@ mod vercel_ui;
 
 use crate::env::Env;
 
-/// A file in the working directory goes through every verb: it is detected, and comes back in its own format as the
-/// bytes that it is; what is `said` in it is there in another.
+/// Runs every command on a file: it is detected, its own format returns the original bytes, and another format
+/// contains `said`.
 fn every_verb_takes(env: &Env, path: &str, format: &str, file: &str, said: &str) {
     every_verb_reads(env, path, format, said);
     env.run(&["check", "--for", "anthropic", path]).status(0);
     env.run(&["cat", "--to", format, path]).fine().gives(file);
 }
 
-/// The same of a format in which no sessions from elsewhere are written.
+/// The same for a format to which no other sessions can be converted.
 fn every_verb_reads(env: &Env, path: &str, format: &str, said: &str) {
     let detected = env.run(&["detect", path]).fine();
     assert!(detected.out().contains(format), "{detected}");
@@ -47,7 +47,8 @@ fn every_verb_reads(env: &Env, path: &str, format: &str, said: &str) {
     }
 }
 
-/// Of an array with an element a line a cut in place leaves the bracket and the lines from this one on, byte by byte.
+/// Truncates in place an array with one element per line: the bracket and the lines from this one on keep their
+/// bytes.
 fn the_last_exchange_stays_as_it_was(file: &str, from: usize) {
     let env = Env::new();
     env.write("chat.json", file);

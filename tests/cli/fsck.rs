@@ -11,7 +11,7 @@ fn all_is_well() {
     assert!(!env.store().join("quarantine").exists());
 }
 
-/// A log with a flipped bit, a line of somebody's, and a fragment at its end.
+/// A log with a flipped bit, an unchecked line, and a fragment at its end.
 fn damaged() -> (Env, Vec<u8>) {
     let env = Env::with_chat();
     let mut log = std::fs::read(env.log("trip")).unwrap();
@@ -81,7 +81,7 @@ fn bend(env: &Env, id: &str, line: usize) {
     std::fs::write(env.log(id), lines.join("\n") + "\n").unwrap();
 }
 
-/// What can be had of the others is not held up.
+/// The other sessions are processed.
 #[test]
 fn one_session_that_is_locked_does_not_hold_up_the_others() {
     let env = Env::with_chat();
@@ -101,13 +101,13 @@ fn one_session_that_is_locked_does_not_hold_up_the_others() {
     env.run(&["fsck", "-q"]).fine();
 }
 
-/// A session line stays the first, whatever was damaged in it.
+/// A header is always first, however it was damaged.
 #[test]
 fn a_damaged_session_line_stays_the_first() {
     let env = Env::with_chat();
     bend(&env, "trip", 1);
     env.run(&["fsck", "--repair", "-q"]).status(0);
-    // What is no session line any more is kept, and replaced by a new one.
+    // An unreadable header is kept and replaced with a new one.
     env.run(&["fsck", "-q"]).fine();
     let cat = env.run(&["cat", "trip"]).fine();
     assert!(
@@ -134,7 +134,7 @@ fn a_damaged_session_line_stays_the_first() {
     );
 }
 
-/// Only a repair's line may say how the chain goes on.
+/// Only a repair event may restart the checksum chain.
 #[test]
 fn a_member_of_a_message_does_not_cut_the_chain() {
     let env = Env::with_chat();
@@ -155,7 +155,7 @@ fn a_member_of_a_message_does_not_cut_the_chain() {
     env.run(&["fsck", "-q"]).status(1);
 }
 
-/// What lies in the place of a folder is told, and everything else is looked at.
+/// A link in place of a directory is reported, and everything else is checked.
 #[test]
 fn links_in_the_place_of_folders_hide_no_damage() {
     let env = Env::with_chat();
@@ -170,7 +170,7 @@ fn links_in_the_place_of_folders_hide_no_damage() {
     );
 }
 
-/// What a gc that was cut off left in the archive, and an archive that is gone.
+/// Checks the archive: lines left by an interrupted gc, and a missing archive.
 #[test]
 fn the_archive_is_looked_at() {
     let env = Env::with_chat();

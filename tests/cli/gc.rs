@@ -2,7 +2,7 @@
 
 use crate::env::{CHAT, Env};
 
-/// With the first exchange of `trip` cut off.
+/// Truncates the first exchange of `trip`.
 fn cut() -> Env {
     let env = Env::with_chat();
     env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
@@ -19,7 +19,7 @@ fn what_no_view_needs_goes_and_comes_back() {
     snapshot!("gc", env.run(&["gc", "trip"]).status(0));
     snapshot!("gc_log", env.run(&["cat", "trip"]).fine());
     env.run(&["context", "trip"]).fine().gives(&context);
-    // A second one finds nothing.
+    // A second run finds nothing.
     env.run(&["gc", "trip"]).fine().gives("");
     env.run(&["gc"]).fine().gives("");
     let archive = std::fs::read_to_string(env.store().join("archive/trip.jsonl")).unwrap();
@@ -60,7 +60,7 @@ fn the_receipt_as_json() {
 #[test]
 fn what_is_younger_stays() {
     let env = cut();
-    // The cut was made at the time that is now.
+    // The cut was made just now.
     env.run(&["gc", "--older-than", "1h"]).fine().gives("");
     let mut later = env.command(&["gc", "--older-than", "1h", "-q"]);
     later.env("CONVO_NOW", "2026-11-20T20:00:00Z");
@@ -77,7 +77,7 @@ fn discard_destroys() {
     snapshot!("gc_discard", env.run(&["gc", "--discard"]).status(0));
     let left = std::fs::read_to_string(env.log("trip")).unwrap();
     assert!(!left.contains("tomorrow") && !env.store().join("archive/trip.jsonl").exists());
-    // What was meant to go is missed by nobody.
+    // No check misses the removed lines.
     env.run(&["fsck", "-q"]).fine();
     let told = env.run(&["restore", "trip"]).status(1).stderr;
     assert!(!told.contains("hint"), "{told}");
@@ -124,7 +124,7 @@ fn a_picoclaw_log_is_compacted_where_it_lies() {
     let lines = ["a", "b", "c"].map(line).concat();
     env.write("x.jsonl", &lines);
     env.write("x.meta.json", r#"{"key":"x","summary":"","skip":2,"count":3}"#);
-    // The header tells of the files.
+    // The header describes the files.
     let view = || env.run(&["context", "x.jsonl"]).fine().objects().split_off(1);
     let before = view();
     snapshot!("gc_pair", env.run(&["gc", "-i", "x.jsonl"]).status(0));
@@ -146,7 +146,7 @@ fn a_picoclaw_log_is_compacted_where_it_lies() {
     env.run(&["gc", "-i"]).status(2);
 }
 
-/// Lines that come back must not change what is in view.
+/// Restored lines must not change the view.
 #[test]
 fn a_gc_is_not_taken_back_when_a_later_cut_would_mean_something_else() {
     let env = Env::new();
@@ -187,7 +187,7 @@ fn a_gc_is_not_taken_back_when_a_later_cut_would_mean_something_else() {
     env.run(&["restore", "-q", "chat", &event]).fine();
 }
 
-/// The archive of a session that is in the trash is not that of another one of its name.
+/// The archive of a removed session does not belong to a new session with the same id.
 #[test]
 fn another_session_of_the_same_id_has_its_own_archive() {
     let env = cut();

@@ -1,4 +1,4 @@
-//! What is generated is what lies in the tree, so that a changed flag shows in a review.
+//! Checks that generated files in the repository are up to date, so that a changed option is visible in a review.
 
 use assert_cmd::Command;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ const HINT: &str = "cargo run -- generate man && cargo run -- generate completio
 
 fn generated(arguments: &[&str]) -> Vec<u8> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_convo"));
-    // Whatever the terminal and the environment are, the pages are the same.
+    // Pages must not depend on terminal and environment.
     command
         .env_clear()
         .env("COLUMNS", "40")
@@ -29,7 +29,7 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
     entries.map(one).collect()
 }
 
-/// Compares a folder of the tree with what is generated now.
+/// Compares a directory of the repository with the current generator output.
 fn compare(what: &str) {
     let made = tempfile::tempdir().unwrap();
     generated(&[what, "--out", made.path().to_str().unwrap()]);

@@ -1,4 +1,4 @@
-//! goaitools' states as values that go into a command and come out of it.
+//! Tests goaitools states, piped into a command and printed by it.
 
 mod limits;
 
@@ -12,7 +12,7 @@ fn with(arguments: &[&'static str]) -> Vec<&'static str> {
     [arguments, &BACK].concat()
 }
 
-/// The messages of a state, each as JSON, and how many of them have been seen.
+/// The messages of a state as JSON, and the number of seen ones.
 fn parts(state: &str) -> (u64, Vec<String>) {
     let state: serde_json::Value = serde_json::from_str(state).unwrap();
     let messages = state["messages"].as_array().unwrap().iter();
@@ -74,7 +74,7 @@ fn a_call_with_tools_is_added_in_place() {
     assert_eq!(env.read("state.json"), before, "nothing was added");
 }
 
-/// A session of the store keeps what a state had beside its messages, and how much of it was seen.
+/// A stored session preserves the other members of a state, and the number of seen messages.
 #[test]
 fn a_state_may_live_in_the_store() {
     let env = Env::new();
@@ -99,7 +99,7 @@ fn a_state_may_live_in_the_store() {
     );
 }
 
-/// Whatever makes a state smaller: what the model has not seen stays, and so does the exchange that reaches it.
+/// All commands that shorten a state keep unseen messages and their exchange.
 #[test]
 fn what_the_model_has_not_seen_stays() {
     let env = Env::new();
@@ -134,7 +134,7 @@ fn what_the_model_has_not_seen_stays() {
         );
         assert_eq!(run.status, 0, "{run}");
     }
-    // All of it is new to the model, so nothing can go.
+    // Every message is new to the model, so none is dropped.
     let new = STATE.replace("\"processed_length\":4", "\"processed_length\":0");
     for options in [
         &["--keep-last", "1"][..],
@@ -166,7 +166,7 @@ fn digests_and_summaries_lead_as_the_users_words_and_count_as_seen() {
             r#"{"version":1,"provider":"openai","processed_length":4,"messages":[{"role":"user","content":"[digest of 4 messages] user: Weather? | w({}) -\u003e 22 degrees, with clouds that come and go, and a little wind from the north an... | assistant: It is 22."},{"role":"system","content":"Be terse."},{"role":"user","content":"And?"},{"role":"assistant","content":"No."}]}"#
         );
     }
-    // Without one, the rule leads, and goaitools would drop it.
+    // Without one, the instruction comes first, and goaitools would drop it.
     let arguments = ["compact", "--compat", "goaitools", "--keep-last", "1"];
     env.pipe(&with(&arguments), tools)
         .status(0)
@@ -195,7 +195,7 @@ fn digests_and_summaries_lead_as_the_users_words_and_count_as_seen() {
     );
 }
 
-/// As a value is kept: packed, or as letters.
+/// In the encodings of value stores: compressed, base64, or both.
 #[test]
 fn a_state_that_is_packed_stays_packed() {
     let env = Env::new();
@@ -270,7 +270,7 @@ fn the_provider_that_is_expected() {
     env.pipe(&with(&["append", "--expect-provider", "mine", "q"]), "")
         .fine()
         .gives(r#"{"version":1,"provider":"mine","processed_length":0,"messages":[{"role":"user","content":"q"}]}"#);
-    // Another one's state is converted instead of thrown away.
+    // A state for another provider is converted rather than discarded.
     let anthropic = STATE.replace("\"openai\"", "\"anthropic\"");
     for to in ["anthropic", "gemini", "openai-chat", "openai-responses"] {
         let run = env.pipe(&["cat", "-q", "--to", to], &anthropic).fine();
@@ -278,7 +278,7 @@ fn the_provider_that_is_expected() {
     }
 }
 
-/// A summary stands for what was said; what the model has not seen is yet to be answered.
+/// A summary never covers messages that the model has not seen.
 #[test]
 fn a_summary_never_covers_what_the_model_has_not_seen() {
     let env = Env::new();
@@ -302,7 +302,7 @@ fn a_summary_never_covers_what_the_model_has_not_seen() {
     assert_eq!((seen, texts.len(), texts[1].as_str()), (2, 4, "second"));
     let new = state.replace("\"processed_length\":4", "\"processed_length\":1");
     env.pipe(&with(&arguments), &new).fine().gives(&new);
-    // Another one takes in the first.
+    // A second summary includes the first.
     let first = env
         .pipe(
             &with(&arguments),
@@ -333,10 +333,10 @@ fn a_summary_never_covers_what_the_model_has_not_seen() {
     .status(1);
 }
 
-/// The summary of goaitools' design: the oldest exchanges up to half of the messages, and at least one.
+/// The summary of goaitools' design covers the oldest exchanges up to half of the messages, and at least one.
 #[test]
 fn a_summary_of_the_design_covers_up_to_half() {
-    // Letters: U user, A assistant, C assistant with a call, T its result, D what stands for others.
+    // Letters: U user, A assistant, C assistant with a call, T its result, D a summary.
     let rows = [
         ("UAUAUAUA", 8, "2", "DUAUA", 5),
         ("UAUA", 4, "2", "UAUA", 4),

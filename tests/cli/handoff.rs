@@ -1,11 +1,11 @@
-//! `handoff`: a session continues in another program.
+//! Tests `handoff`, which continues a session in another program.
 
 use crate::agents::{FIRST, claude, home, put};
 use crate::env::{Env, Run};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// A session of Claude Code whose project exists.
+/// A Claude Code session whose project directory exists.
 fn prepared() -> (Env, String) {
     let env = Env::new();
     let project = env.work().join("a b#c");
@@ -27,7 +27,7 @@ fn well(env: &Env, more: &[&str]) -> Run {
     run
 }
 
-/// Files below a directory that are not those of Claude Code's first session.
+/// Files below a directory, except those of the first Claude Code session.
 fn files(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_path_buf()];
@@ -327,7 +327,7 @@ fn the_provider_and_the_model_are_those_that_the_program_is_set_to() {
             .map(|message| message["info"]["id"].to_string())
             .collect::<Vec<_>>()
     };
-    // The program keeps the messages of all sessions in one table.
+    // The program stores the messages of all sessions in one table.
     let copy = env
         .run(&["handoff", again.to_str().unwrap(), "--to", "opencode", "-q"])
         .fine();

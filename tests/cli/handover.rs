@@ -1,11 +1,10 @@
-//! Sessions on their way from one program to another: directory, branch and model, and content that only one of them
-//! can read.
+//! Tests conversions between programs: directory, branch and model, and content that only one of them can read.
 
 use crate::env::{Env, Run};
 
 const CWD: &str = "/srv/depot";
 
-/// A session in the file of a program: its format, whether it names the directory, the branch and a model.
+/// A session in the format of a program, and whether it names the directory, the branch and a model.
 struct Source {
     format: &'static str,
     file: String,
@@ -95,7 +94,7 @@ fn sources() -> Vec<Source> {
     ]
 }
 
-/// Where a format has the directory, the branch and the model, as text of its file; none where it has no place.
+/// How a file of this format stores the directory, the branch and the model; none if it does not.
 fn places(format: &str, hash: &str) -> [Option<String>; 3] {
     let text = |text: &str| Some(text.replace("CWD", CWD).replace("HASH", hash));
     match format {
@@ -170,7 +169,7 @@ fn directory_branch_and_model_are_kept_between_all_formats() {
     assert!(cases > 100, "{cases}");
 }
 
-/// Through the record stream too, and from a header of an older version.
+/// Also through the record stream, and from a header of an older version.
 #[test]
 fn the_header_of_a_stream_carries_them() {
     let env = Env::new();
@@ -203,7 +202,7 @@ fn a_session_without_a_directory_gets_the_root_and_nothing_of_this_machine() {
     assert!(made.out().contains(r#""cwd":"/""#), "{made}");
 }
 
-/// A Codex log with two encrypted compactions, and a call without an id.
+/// A Codex log with two encrypted compactions and a call without an id.
 const ENCRYPTED: &str = concat!(
     r#"{"timestamp":"2026-01-01T00:00:00.000Z","type":"session_meta","payload":{"id":"019b7ca9-0000-7000-8000-000000000001","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w","originator":"o","cli_version":"1","source":"cli","model_provider":"openai"}}"#,
     "\n",

@@ -1,10 +1,10 @@
-//! What a hostile session, archive or folder tried without success, so that it never succeeds.
+//! Regression tests of attacks by hostile sessions, archives and directories.
 
 use crate::env::{CHAT, Env};
 use serde_json::json;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-/// Texts that mean something to a shell, to a file system or to another format.
+/// Texts with a special meaning to a shell, a file system or another format.
 const HOSTILE: [&str; 10] = [
     "$(touch PWNED)",
     "`touch PWNED`",
@@ -18,7 +18,7 @@ const HOSTILE: [&str; 10] = [
     "../../PWNED\n<</usr/bin/id",
 ];
 
-/// What is said in a stream: roles and texts.
+/// The messages of a stream: roles and texts.
 fn said(text: &str) -> Vec<(String, String)> {
     let records = crate::env::objects(text)
         .into_iter()
@@ -142,7 +142,7 @@ fn modes_are_those_of_a_store_and_of_the_umask() {
     assert!(files > 1, "{files}");
 }
 
-/// Names of temporary files are known, so that the next writer finds what a dead one left: nothing in their place is written through.
+/// Names of temporary files are predictable, so a file or link found in their place is never written through.
 #[test]
 fn nothing_in_the_place_of_a_temporary_file_is_written_through() {
     let secret = "mine\n";

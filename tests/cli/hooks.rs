@@ -1,4 +1,4 @@
-//! `[hooks]` of the configuration: commands that run after a change of a stored session.
+//! Tests `[hooks]` of the configuration: commands that run after a change of a stored session.
 
 use crate::env::{CHAT, Env, Run};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ fn config(env: &Env, text: &str) {
     std::fs::write(folder.join("config.toml"), text).unwrap();
 }
 
-/// Every hook writes what it is given, and its environment, to files of its name.
+/// Configures hooks that write their input and environment to files with their names.
 fn with_hooks() -> Env {
     let env = Env::with_chat();
     let line = |kind: &str| format!("{kind} = \"cat >> {kind}.jsonl; env > {kind}.env\"\n");
@@ -157,7 +157,7 @@ fn a_failing_or_missing_hook_is_a_warning() {
             .iter()
             .all(|text| log.contains(&format!("\"content\":\"{text}\"")))
     );
-    // It reads nothing, and nobody waits for it.
+    // A hook may exit without reading its input.
     config(&env, "[hooks]\nappend = \"exec true\"\n");
     env.run(&["append", "trip", "four"]).fine();
     for wrong in [

@@ -1,4 +1,4 @@
-//! Pages for browsers: one file, or a directory of them with an index.
+//! Tests HTML pages: a single file, or a directory with an index.
 
 use crate::env::{CHAT, Env};
 
@@ -18,14 +18,14 @@ fn a_page_has_every_message_once_and_the_same_bytes_each_time() {
         assert_eq!(page.out().matches(part).count(), 1, "{part}: {page}");
     }
     assert!(!page.out().contains("CONVO") && !page.out().contains("2026-11-20"));
-    // The ending of a file is its format, and the input may be a stream without a store.
+    // The file extension selects the format, and the input may be a stream without a store.
     env.run(&["cat", "-q", "trip", "-o", "page.html"]).fine();
     assert_eq!(env.read("page.html"), page.out());
     assert_eq!(
         env.pipe(&["cat", "-q", "--to", "html"], CHAT).fine().stdout,
         page.stdout
     );
-    // Anchors are numbers in the log: those of a shortened view are the same.
+    // Anchors are positions in the log, so a shortened view keeps them.
     env.run(&["truncate", "-q", "--keep-last", "1", "trip"]).fine();
     let short = env.run(&["cat", "-q", "--to", "html", "trip"]).fine();
     assert!(!short.out().contains("id=\"m2\"") && short.out().contains("<article id=\"m6\" class=\"user\">"));
@@ -48,13 +48,13 @@ fn a_directory_of_pages_has_an_index() {
             && index.contains("<a href=\"other.html\">A &lt;b&gt;</a>")
     );
     assert_eq!(env.run(&migrate).status(0).out().matches("skipped\t").count(), 2);
-    // A page of a session that has grown is replaced, and the index with it.
+    // The page of a session that grew is replaced, and the index with it.
     env.run(&["append", "-q", "other", "--role", "assistant", "Hi."])
         .fine();
     assert_eq!(env.run(&migrate).status(0).out().matches("updated\t").count(), 1);
     assert!(env.read("pages/other.html").contains("Hi."));
     assert_ne!(env.read("pages/index.html"), index);
-    // A file of another origin is not.
+    // A file of other origin is not replaced.
     env.write("pages/trip.html", "mine");
     env.run(&migrate)
         .status(73)
@@ -85,7 +85,7 @@ fn pages_have_options() {
     assert!(dark.contains("<html lang=\"en\" class=\"dark\">") && !dark.contains("<script>"));
     assert!(dark.contains("script-src 'none'") && plain.contains("<html lang=\"en\">"));
     assert!(page(&["--theme", "light"]).contains("class=\"light\""));
-    // A result of a tool is cut to the lines that are given.
+    // A tool result is truncated to the requested number of lines.
     assert!(!plain.contains("more lines"));
     let short = page(&["--tool-output", "0"]);
     assert!(
@@ -110,7 +110,7 @@ fn pages_have_options() {
         run.out().matches("src=\"data:image/gif").count()
     };
     assert_eq!([images("1K"), images("10"), images("none")], [1, 0, 0]);
-    // Without effect, an option is an error.
+    // An option without effect is an error.
     env.run(&["cat", "--to", "markdown", "--theme", "dark", "trip"])
         .status(2)
         .says("--theme requires --to html");
@@ -140,7 +140,7 @@ fn hidden_messages_are_marked_on_a_page() {
         "{page}"
     );
     let at = |text: &str| page.out().find(text).unwrap_or_else(|| panic!("{text}: {page}"));
-    // The change is where the log has it: after what it hid, before what came later.
+    // A change is shown at its log position: after the messages that it hid, before later ones.
     assert!(
         at("id=\"m7\"") < at("<p class=\"change\">truncate ") && at("<p class=\"change\">") < at("id=\"m8\"")
     );
@@ -165,7 +165,7 @@ fn secrets_on_a_page_are_reported_without_their_values() {
     assert!(!page.stderr.contains(&token));
     env.run(&["migrate", "--to", "html", "--output-dir", "pages", "@all"])
         .says("the page has 1 secret");
-    // What the page does not show is not counted.
+    // Messages that the page does not show are not counted.
     env.run(&["drop", "-q", "trip", "--grep", "glpat"]).fine();
     assert!(
         !env.run(&["cat", "--to", "html", "trip"])
@@ -199,7 +199,7 @@ fn show_opens_a_page_in_a_browser() {
         std::fs::read(&seen).is_ok_and(|seen| seen == whole)
     };
     assert!((0..500).any(is_seen));
-    // Without a browser, the page is there all the same.
+    // The page is written even without a browser.
     let run = open("none")
         .status(69)
         .says("no browser found")

@@ -1,8 +1,8 @@
-//! `join`, and what is read with its whole chain.
+//! Tests `join`, and reading of whole chains.
 
 use crate::env::{BARE, CHAT, Env};
 
-/// A chain of three: `trip`, `trip.1`, `trip.2`.
+/// Creates a chain of three: `trip`, `trip.1`, `trip.2`.
 fn chained() -> Env {
     let env = Env::with_chat();
     for (name, text) in [("trip.1", "In Rome?"), ("trip.2", "In Oslo?")] {
@@ -24,7 +24,7 @@ fn a_chain_becomes_one_session_again() {
     snapshot!("join_store", &id);
     let id = id.out().trim().to_string();
     snapshot!("join_cat", env.run(&["cat", &id]).fine());
-    // The same again is no second one, and what it was made of is as it was.
+    // A repeated join creates no second session, and the sources are unchanged.
     env.run(&["join", "trip"]).status(73).says(&id);
     assert_eq!(env.run(&["list"]).fine().out().lines().count(), 4);
     env.run(&["fsck"]).status(0);
@@ -33,7 +33,7 @@ fn a_chain_becomes_one_session_again() {
         env.run(&["join", "trip.2", "--id", "whole", "--json"]).fine()
     );
     env.run(&["join", "trip", "--id", "a/b"]).status(77);
-    // Only so far.
+    // Only up to this session.
     let half = env.run(&["join", "--through", "trip.1", "--stdout"]).fine();
     assert!(half.out().contains("In Rome?") && !half.out().contains("In Oslo?"));
     env.run(&["join", "--through", "trip.1", "trip.1", "trip", "--stdout"])
@@ -57,7 +57,7 @@ fn a_chain_is_shown_and_counted_as_one() {
     assert!(view.out().contains("Weather in Paris?") && view.out().contains("In Oslo?"));
     let counted = env.run(&["count", "--chain", "trip", "--json"]).fine().objects();
     assert_eq!(counted[0]["log"]["messages"], 11);
-    // A stream is joined as it is.
+    // A stream is joined in its order.
     let stream = env.run(&["cat", "trip.2", "trip", "trip.1"]).fine();
     env.pipe(&["cat", "--chain"], stream.out())
         .fine()
@@ -72,7 +72,7 @@ fn sessions_without_links_stay_in_their_order() {
     bare("two.jsonl", "second");
     snapshot!("join_files", env.run(&["join", "two.jsonl", "one.jsonl"]));
     env.write("trip.jsonl", CHAT);
-    // Ids that occur twice are told apart, and so is what events mean by them.
+    // Duplicate ids are replaced, also in events.
     let cut = CHAT
         .replace("\"trip\"", "\"other\"")
         .replace("\"content\":\"", "\"content\":\"Other: ")
@@ -82,7 +82,7 @@ fn sessions_without_links_stay_in_their_order() {
         "join_same_ids",
         env.run(&["join", "trip.jsonl", "other.jsonl", "--id", "both"])
     );
-    // A copy that went on shares what it has from the first.
+    // A copy that continued shares its first messages with the original.
     let more = CHAT.replace("\"trip\"", "\"more\"") + r#"{"role":"user","content":"And then?","id":"m8"}"#;
     env.write("more.jsonl", more + "\n");
     let run = env.run(&["join", "trip.jsonl", "more.jsonl"]).status(0);
@@ -105,7 +105,7 @@ fn sessions_without_links_stay_in_their_order() {
 #[test]
 fn what_is_wrong_with_links_is_told() {
     let env = chained();
-    // The middle is gone: what was only there cannot be had, and the rest can.
+    // With the middle session missing, only its own messages are lost.
     env.run(&["remove", "trip.1"]).status(0);
     snapshot!(
         "join_missing",
@@ -117,7 +117,7 @@ fn what_is_wrong_with_links_is_told() {
     );
     env.run(&["join", "--through", "trip.2", "--strict"]).status(65);
     assert_eq!(env.run(&["list"]).fine().out().lines().count(), 3);
-    // Two that continue one, and two that continue each other.
+    // Two continuations of one session, and a cycle.
     let line = |id: &str, from: &str| {
         format!(
             "{{\"type\":\"session\",\"version\":1,\"id\":\"{id}\",\"continued_from\":\"{from}\"}}\n{{\"role\":\"user\",\"content\":\"{id}\"}}\n"
@@ -142,7 +142,7 @@ fn nothing_is_made_of_a_part_of_what_was_named() {
     assert!(part.status(66).out().contains("Weather"));
 }
 
-/// Copies of one session that both got messages: nothing is ignored, so nothing is damaged.
+/// Both copies of a session continued: no message is ignored or reported as damage.
 #[test]
 fn copies_of_a_session_are_joined() {
     let env = Env::new();

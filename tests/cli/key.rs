@@ -39,7 +39,7 @@ fn options_say_which_session() {
         .fine()
         .gives("scope1.tenant-acme.user-ann.session-7\n");
     env.run(&["key", "--main"]).fine().gives("scope1.main-session\n");
-    // The peers' forms.
+    // The formats of peers.
     let direct = "--channel telegram --account default --chat dm-123 --chat-type direct --sender User123 --dimension sender";
     let direct = env.shell(&format!("convo key --form picoclaw {direct}")).fine();
     assert_eq!(direct.out().trim_end(), DIRECT);
@@ -92,7 +92,7 @@ fn many_questions_are_answered_line_by_line() {
         (&objects[2]["key"], objects[1]["key"].as_str()),
         (&Value::Null, Some("agent:main:x"))
     );
-    // A document over many lines, and options, which go before what a line says.
+    // A document on several lines, and options, which override its members.
     let document = "{\n  \"channel\": \"slack\",\n  \"chat_id\": \"C1\"\n}\n";
     env.pipe(&["key"], document)
         .fine()
@@ -103,7 +103,7 @@ fn many_questions_are_answered_line_by_line() {
     )
     .fine()
     .gives("scope1.account-A.channel-slack.chat-channel__C1\n");
-    // So many that are wrong are not told one by one.
+    // Repeated errors are summarized.
     let run = env.pipe(&["key"], "[]\n".repeat(100)).status(65);
     assert_eq!((run.stderr.lines().count(), run.out().len()), (11, 100), "{run}");
 }
@@ -164,7 +164,7 @@ fn a_tool_context_says_whose_session_it_is_or_there_is_no_key() {
     env.run(&[&paths[..], &["--form", "penguiflow"]].concat())
         .fine()
         .gives("T9:7:S9\n");
-    // What is given goes before what is found, what is assumed behind it.
+    // Options override values from the input; defaults apply last.
     env.run(&[&paths[..], &["--tenant", "pinned", "--default-user", "x"]].concat())
         .fine()
         .gives("scope1.tenant-pinned.user-7.session-S9\n");
@@ -427,7 +427,7 @@ fn dimensions_of_the_configuration_hold_where_nothing_else_is_said() {
     assert_ne!(both, plain(&[]));
     assert_eq!(by(dimensions, &[]), both);
     assert_eq!(by("[key]\ndm-scope = \"per-channel-peer\"\n", &[]), both);
-    // As PicoClaw has it: dm-scope counts where there are no dimensions.
+    // As in PicoClaw: dm-scope applies if there are no dimensions.
     let two = "[key]\ndimensions = [\"chat\"]\ndm-scope = \"global\"\n";
     assert_eq!(by(two, &[]), plain(&[]));
     assert_eq!(
@@ -438,11 +438,11 @@ fn dimensions_of_the_configuration_hold_where_nothing_else_is_said() {
         by(dimensions, &["--dm-scope", "global"]),
         plain(&["--dm-scope", "global"])
     );
-    // What an object says itself goes before the configuration.
+    // An object's members override the configuration.
     let object = r#"{"channel":"telegram","chat_id":"7","sender_id":"Ann","dimensions":["sender"]}"#;
     let run = configured(dimensions).pipe(&["key"], object).fine();
     assert_eq!(run.out(), plain(&["--dimension", "sender"]));
-    // `new --scope` makes the same key.
+    // `new --scope` creates the same key.
     let object = r#"{"channel":"telegram","chat_id":"7","sender_id":"Ann"}"#;
     let env = configured(dimensions);
     env.run(&["new", "--scope", object]).fine();
@@ -462,7 +462,7 @@ fn identity_links_of_the_configuration_are_a_table_or_a_file() {
     assert!(by_option.contains("dave"), "{by_option}");
     let table = "[key.identity-links]\ndave = [\"telegram:ann\", \"U7\"]\n";
     assert_eq!(linked(&configured(table), &[]), by_option);
-    // A relative path means a file next to the configuration.
+    // A relative path is relative to the configuration file.
     let beside = configured("[key]\nidentity-links = \"links.toml\"\n");
     let folder = beside.root().join("config/convo");
     std::fs::write(folder.join("links.toml"), "dave = [\"telegram:ann\"]\n").unwrap();

@@ -1,15 +1,15 @@
-//! Who may know whom: the `crate::` and `super::` paths in `src/`, held against the architecture.
+//! Checks the layers of the architecture, based on the `crate::` and `super::` paths in `src/`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Longest file, in lines.
+/// Maximum length of a file in lines.
 const LONGEST: usize = 450;
 
-/// What locks, renames or syncs beside `store/atomic.rs`: locks, names, and a file that is replaced as a whole.
+/// Files besides `store/atomic.rs` that may lock, rename or sync.
 const SYNCING: [&str; 3] = ["store/lock.rs", "store/naming.rs", "store/rewrite.rs"];
 
-/// What prints: one file of each program.
+/// The files that may print: one per program.
 const PRINTING: [&str; 4] = [
     "bin/convo-llm/output.rs",
     "bin/convo-mcp/output.rs",
@@ -17,16 +17,16 @@ const PRINTING: [&str; 4] = [
     "bin/convo/output.rs",
 ];
 
-/// The files that need `unsafe`: no library wraps leases, and locks of ranges.
+/// The files that need `unsafe`: no library provides leases and range locks.
 const UNSAFE: [&str; 2] = ["store/lease.rs", "store/mark.rs"];
 
-/// Crates that one plugin alone may know: what they cost is not to be paid by every start of the program.
+/// Crates that only one plugin may use, because every start of the program would pay for them.
 const PLUGINS: [(&str, &str); 2] = [("rusqlite", "bin/convo-sqlite/"), ("ureq", "bin/convo-llm/")];
 
 struct File {
-    /// Below `src`, with slashes.
+    /// Path below `src`, with slashes.
     name: String,
-    /// Without comments and tests.
+    /// The text without comments and tests.
     code: String,
     lines: usize,
 }
@@ -62,7 +62,7 @@ fn files() -> Vec<File> {
     found
 }
 
-/// Without comments, and without what is compiled for tests only.
+/// Removes comments and test-only code.
 fn code(text: &str) -> String {
     let mut out = String::new();
     let mut lines = text.lines();
@@ -81,7 +81,7 @@ fn code(text: &str) -> String {
     out
 }
 
-/// Every path that begins with this word, `use` trees unfolded: the segments behind the word.
+/// Every path that begins with this word, with `use` trees expanded: the segments after the word.
 fn paths(code: &str, word: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     for (at, _) in code.match_indices(&format!("{word}::")) {
@@ -94,7 +94,7 @@ fn paths(code: &str, word: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// Reads one path, or a tree of them in braces; gives back what follows.
+/// Parses a path or a tree of paths in braces; returns the remaining text.
 fn unfold<'t>(mut text: &'t str, before: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> &'t str {
     let depth = before.len();
     loop {
@@ -127,7 +127,7 @@ fn unfold<'t>(mut text: &'t str, before: &mut Vec<String>, found: &mut Vec<Vec<S
     text.trim_start()
 }
 
-/// The library's file that a path from its root leads to, the deepest one that there is, and how many segments name it.
+/// The deepest library file that an absolute path leads to, and the number of segments that name it.
 fn file_of(segments: &[String], names: &BTreeSet<&str>) -> Option<(String, usize)> {
     (1..=segments.len()).rev().find_map(|length| {
         let stem = segments[..length].join("/");
@@ -138,7 +138,7 @@ fn file_of(segments: &[String], names: &BTreeSet<&str>) -> Option<(String, usize
     })
 }
 
-/// The module of a file as segments: `store/mod.rs` is `store`.
+/// The module path of a file: `store/mod.rs` is `store`.
 fn module(name: &str) -> Vec<String> {
     let stem = name.strip_suffix(".rs").unwrap();
     let stem = stem.strip_suffix("/mod").unwrap_or(stem);
@@ -149,7 +149,7 @@ fn is_library(name: &str) -> bool {
     !name.starts_with("bin/") && name != "lib.rs"
 }
 
-/// A path in a module as one from the root of the library.
+/// Resolves a path in a module to an absolute path.
 fn absolute(module: &[String], path: &[String]) -> Vec<String> {
     let mut from = module.to_vec();
     let mut rest = path;
@@ -167,7 +167,7 @@ fn absolute(module: &[String], path: &[String]) -> Vec<String> {
     [&from, rest].concat()
 }
 
-/// Code without what it hands on, and what that is: a name of the module, and its path from the root.
+/// The code without re-exports, and the re-exports: their name in the module and their absolute path.
 fn handed_on(file: &File) -> (String, BTreeMap<String, Vec<String>>) {
     let (mut rest, mut handed) = (String::new(), BTreeMap::new());
     for statement in file.code.split_inclusive(';') {
@@ -187,7 +187,7 @@ fn handed_on(file: &File) -> (String, BTreeMap<String, Vec<String>>) {
     (rest, handed)
 }
 
-/// Which file of the library uses which; what a file only hands on is used where it comes from.
+/// Which library file uses which; a re-export is attributed to its original file.
 fn graph(files: &[File]) -> BTreeMap<String, BTreeSet<String>> {
     let library: Vec<&File> = files.iter().filter(|file| is_library(&file.name)).collect();
     let names: BTreeSet<&str> = library.iter().map(|file| file.name.as_str()).collect();
@@ -269,7 +269,7 @@ fn layers_know_only_those_below() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A file may use what the `mod.rs` of its own folder defines for all of them; `mod.rs` is read like any other file.
+/// A file may use definitions that `mod.rs` shares within its directory; otherwise `mod.rs` is an ordinary file.
 #[test]
 fn there_is_no_circle_between_files() {
     let mut graph = graph(&files());
@@ -341,7 +341,7 @@ fn the_library_knows_no_program_and_commands_not_each_other() {
     }
 }
 
-/// Whether a name is a verb's and not something that all verbs share.
+/// Whether a name is a command's rather than shared by all commands.
 fn is_verb(name: &str) -> bool {
     let folder = source().join("bin/convo/commands");
     folder.join(name).is_dir() || folder.join(format!("{name}.rs")).is_file()
@@ -366,7 +366,7 @@ fn only_one_file_of_a_program_prints() {
         "stderr()",
     ];
     assert_eq!(with_any(&files, &printing), PRINTING);
-    // Whether it is a terminal may be asked elsewhere, and how wide it is.
+    // Other files may query whether the output is a terminal and how wide it is.
     for file in files.iter().filter(|file| !PRINTING.contains(&&*file.name)) {
         for (at, word) in file.code.match_indices("stdout()") {
             let rest = &file.code[at + word.len()..];
@@ -405,9 +405,9 @@ fn only_one_file_locks_renames_and_syncs() {
     let found: Vec<&str> = with_any(&files, &calls)
         .into_iter()
         .filter(|name| {
-            // Standard input has a lock of its own, which is another thing.
+            // Locking standard input is unrelated to file locks.
             let file = files.iter().find(|file| file.name == *name).unwrap();
-            // So has a store in memory, which only threads share.
+            // So is the lock of an in-memory store, which only threads share.
             let rest = file
                 .code
                 .replace("stdin().lock()", "")

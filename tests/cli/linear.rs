@@ -1,5 +1,5 @@
-//! Time and memory grow with the input and no faster, whatever its shape: each shape is read at one size and at four
-//! times that size.
+//! Checks that time and memory grow linearly with the input: each input shape is read at one size and at four times
+//! that size.
 
 mod memory;
 
@@ -13,16 +13,16 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// Below this cost of the larger input, the start of the program and the clock decide.
+/// Below this cost of the larger input, startup and clock resolution dominate.
 const FLOOR: Duration = Duration::from_millis(100);
 
-/// Four times the input costs less than this many times as much: n log n is below five, a square is sixteen.
+/// Maximum cost ratio for four times the input: n log n is below five, quadratic is sixteen.
 const MOST: u32 = 8;
 
-/// A busy machine makes some runs look slow: as often a pair is measured before it counts.
+/// How often a slow pair is measured again, because other load can make a run look slow.
 const TRIES: usize = 3;
 
-/// Arguments of every verb that reads a session; `@` is the file. The writers of formats follow.
+/// Arguments of every command that reads a session, with `@` as the file, then the writers of formats.
 const VERBS: &[&[&str]] = &[
     &["count", "@"],
     &["cat", "@"],
@@ -75,7 +75,7 @@ fn joined(count: usize, element: impl Fn(usize) -> String) -> String {
     (0..count).map(element).collect::<Vec<_>>().join(",")
 }
 
-/// The CPU time of a run, threads included; none when it is refused.
+/// The CPU time of a run including threads; zero when it is refused.
 fn cost(env: &Env, arguments: &[&str], input: &Path) -> Duration {
     let path = input.to_str().unwrap();
     let arguments: Vec<&str> = arguments
@@ -89,7 +89,7 @@ fn cost(env: &Env, arguments: &[&str], input: &Path) -> Duration {
         .stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     let id = Pid::from_child(&child);
-    // What a process has used can be read while it has ended and nobody has asked for its status.
+    // CPU usage can be read between the exit of a process and the collection of its status.
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     while waitid(WaitId::Pid(id), options).is_err_and(|error| error == rustix::io::Errno::INTR) {}
     let about =
@@ -117,7 +117,7 @@ fn cost(env: &Env, arguments: &[&str], input: &Path) -> Duration {
     Duration::from_nanos(exact.unwrap_or_default()).max(Duration::from_millis(10 * ticks))
 }
 
-/// Runs every verb on a shape of this size and of four times the size.
+/// Runs every command on a shape of this size and of four times the size.
 fn is_linear(size: usize, shape: impl Fn(usize) -> String) {
     let env = Env::new();
     let (small, large) = (
@@ -135,7 +135,7 @@ fn is_linear(size: usize, shape: impl Fn(usize) -> String) {
     assert!(slow.is_empty(), "{}", slow.join("\n"));
 }
 
-/// What a verb costs when it is more than its share.
+/// Reports a command whose cost grows too fast.
 fn slow(env: &Env, verb: &[&str], small: &Path, large: &Path) -> Option<String> {
     slower(
         &verb.join(" "),
@@ -144,7 +144,7 @@ fn slow(env: &Env, verb: &[&str], small: &Path, large: &Path) -> Option<String> 
     )
 }
 
-/// Two costs when the larger one is more than its share.
+/// Reports two costs if the larger one exceeds the maximum ratio.
 fn slower(what: &str, small: impl Fn() -> Duration, large: impl Fn() -> Duration) -> Option<String> {
     let mut slow = None;
     for _ in 0..TRIES {
@@ -161,7 +161,7 @@ fn slower(what: &str, small: impl Fn() -> Duration, large: impl Fn() -> Duration
     slow
 }
 
-/// A store with this many sessions that claim to continue others, which do not name them.
+/// A store with this many sessions that claim to continue others, without a link from those.
 fn claimed(count: usize, parent: impl Fn(usize) -> String) -> Env {
     let env = Env::new();
     env.run(&["new", "-q", "--id", "p"]).fine();
@@ -331,7 +331,7 @@ fn damage_blank_lines_and_deep_values() {
     });
 }
 
-/// The shapes of the fault harness, each as often as it may be in a stream.
+/// The input shapes of the fault harness, repeated to fill a stream.
 #[test]
 fn lines_that_nobody_writes() {
     let line = |content: &str| format!("{{\"role\":\"user\",\"content\":{content}}}\n");

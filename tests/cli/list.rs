@@ -79,7 +79,7 @@ fn no_store_is_66() {
     assert!(!env.store().exists());
 }
 
-/// The log of a session of which three summaries failed in a row.
+/// The log of a session after three failed summaries in a row.
 const FAILED: &str = concat!(
     "{\"type\":\"session\",\"version\":1,\"id\":\"s\"}\n",
     "{\"role\":\"user\",\"content\":\"u\"}\n",
@@ -109,7 +109,7 @@ fn summaries_that_failed_are_told() {
 fn by_age() {
     let env = Env::with_chat();
     env.write("bare.jsonl", BARE);
-    // The chat's newest line is 19 days old; a session without any time has no age.
+    // The chat's newest line is 19 days old; a session without times has no age.
     let listed = |options: &[&str]| {
         let run = env
             .run(&[&["list", "trip", "bare.jsonl"], options].concat())
@@ -168,7 +168,7 @@ fn a_page_of_the_list_is_cut_by_limit_and_offset() {
 
 #[test]
 fn since_and_until_take_durations_dates_and_times() {
-    let env = Env::with_chat(); // its newest line is of 2026-11-01T10:05:02Z
+    let env = Env::with_chat(); // its newest line has the time 2026-11-01T10:05:02Z
     let listed = |arguments: &[&str]| {
         let run = env.run(&[&["list"], arguments].concat()).fine();
         !run.stdout.is_empty()
@@ -182,7 +182,7 @@ fn since_and_until_take_durations_dates_and_times() {
     assert!(listed(&["--since", "3w", "--until", "19d"]));
     assert!(listed(&["--since", "2026-11-01T10:05:02Z"]));
     assert!(!listed(&["--since", "2026-11-01T10:05:03Z"]));
-    // A date begins where the user is.
+    // A date begins in the user's time zone.
     let mut away = env.command(&["list", "--since", "2026-11-01"]);
     away.env("TZ", "America/Los_Angeles");
     assert!(!env.wait(away).fine().stdout.is_empty());
@@ -195,7 +195,7 @@ fn since_and_until_take_durations_dates_and_times() {
     }
 }
 
-/// A session of Claude Code in /home/ann/NAME, of which the program wrote the first message itself.
+/// A Claude Code session in /home/ann/NAME whose first message the program generated.
 pub fn agent_log(id: &str, project: &str, question: &str) -> String {
     let line = |uuid: &str, parent: &str, role: &str, message: serde_json::Value| {
         let line = serde_json::json!({
@@ -220,7 +220,7 @@ pub fn agent_log(id: &str, project: &str, question: &str) -> String {
     .concat()
 }
 
-/// With two sessions of Claude Code.
+/// Creates an environment with two Claude Code sessions.
 fn with_agents() -> Env {
     let env = Env::new();
     let long = format!("Why {}?", "x".repeat(10_000));

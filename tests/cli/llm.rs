@@ -1,4 +1,4 @@
-//! `convo llm`, the plugin that asks models: held against a server that misbehaves.
+//! Tests the plugin `convo llm` against a misbehaving server.
 
 mod failures;
 mod interfaces;
@@ -19,10 +19,10 @@ const ASKED: &str = concat!(
     "{\"role\":\"user\",\"content\":\"Beans?\",\"id\":\"m2\",\"timestamp\":\"2026-11-01T10:00:01Z\"}\n",
 );
 
-/// A reply of OpenAI Chat.
+/// A reply of the OpenAI Chat API.
 const HELLO: &str = r#"{"id":"r1","object":"chat.completion","model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":"Hello."},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":2}}"#;
 
-/// Its text as a stream.
+/// The same text as a stream.
 const STREAM: &str = concat!(
     "data: {\"id\":\"r1\",\"model\":\"m-1\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n",
     "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Caf\u{e9} \"}}]}\n\n",
@@ -32,7 +32,7 @@ const STREAM: &str = concat!(
     "data: [DONE]\n\n",
 );
 
-/// With a session `talk` that waits for a reply.
+/// Creates an environment with a session `talk` that waits for a reply.
 fn talk() -> Env {
     let env = Env::new();
     let path = env.write("talk.jsonl", ASKED);
@@ -40,7 +40,7 @@ fn talk() -> Env {
     env
 }
 
-/// `convo llm` with this server, model `m`, and waits that are short.
+/// Runs `convo llm` with this server, model `m` and short delays.
 #[must_use]
 fn llm(env: &Env, server: &Server, arguments: &[&str], input: &str) -> Run {
     let url = server.url();
@@ -50,10 +50,10 @@ fn llm(env: &Env, server: &Server, arguments: &[&str], input: &str) -> Run {
     env.feed(command, input.as_bytes())
 }
 
-/// A key that must be seen nowhere.
+/// A key that must not appear in any output.
 const KEY: &str = "sk-very-secret-0123456789";
 
-/// The address of a model that says hello whatever it is asked.
+/// The URL of a model that always answers with a greeting.
 pub fn greeting() -> String {
     Server::always(server::json(HELLO)).url()
 }

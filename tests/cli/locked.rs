@@ -1,4 +1,4 @@
-//! Reading a session whose lock another process holds.
+//! Tests reading a session whose lock another process holds.
 
 use crate::env::Env;
 use std::fs::OpenOptions;
@@ -16,7 +16,7 @@ const READERS: [&[&str]; 8] = [
     &["fsck"],
 ];
 
-/// A lock that is held, and half of a line behind it, change nothing about what is read.
+/// A held lock and a partial line after it do not affect readers.
 #[test]
 fn readers_do_not_wait_for_a_lock() {
     let env = Env::with_chat();

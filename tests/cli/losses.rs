@@ -1,4 +1,4 @@
-//! What is added to a file of another system, and what that has no place for.
+//! Tests appends to files of other systems: reports data that they cannot represent.
 
 use crate::env::Env;
 
@@ -17,7 +17,7 @@ fn what_a_message_that_is_added_says_is_carried_or_told() {
         let made = env.pipe(&["cat", "--to", system], SHORT);
         let file = env.write("state.json", made.out());
         let path = file.to_str().unwrap();
-        // Ids and times came on the way.
+        // Ids and times were added by the append.
         env.run(&["append", path, "-i", "And?"]).fine();
         let before = std::fs::read(&file).unwrap();
         let strict = env
@@ -34,7 +34,7 @@ fn what_a_message_that_is_added_says_is_carried_or_told() {
             assert!(run.stderr.contains(&losses), "{system}: {}", run.stderr);
             assert_eq!(run.stderr.matches(" cannot represent: ").count(), 1, "{run}");
         }
-        // What is there already is no news.
+        // Losses that existed before are not reported.
         env.run(&["append", path, "-i", "Good."]).fine();
         env.run(&["append", path, "-i", "-r", "assistant", "Bye."]).fine();
     }

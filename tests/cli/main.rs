@@ -1,4 +1,4 @@
-//! The program from outside: every verb as a filter and on a store, its statuses and its words.
+//! Tests the program as a whole: every command as a filter and on a store, with exit statuses and messages.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 #[macro_use]

@@ -1,11 +1,11 @@
-//! Pages of hostile sessions, read by the Markdown readers that people publish them with.
+//! Tests Markdown pages of hostile sessions with common Markdown renderers.
 
 use crate::env::Env;
 use serde_json::json;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Renders a page with every reader that is there and prints what could run, load or leave its place.
+/// Renders a page with every available renderer and prints elements that could run, load or escape their place.
 const RENDER: &str = r#"
 import html.parser, re, sys
 page = sys.stdin.read()
@@ -173,7 +173,7 @@ fn images_of_the_web_show_where_they_are_asked_for() {
             "{run}"
         );
     }
-    // What has no effect is refused.
+    // Options without effect are rejected.
     for options in [
         &["--to", "aider", "--images"][..],
         &["--to", "native", "--images"],

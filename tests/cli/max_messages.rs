@@ -1,4 +1,4 @@
-//! A limit of messages as a setting of a session and of the configuration, and `continue --when`.
+//! Tests the message limit as a setting of a session and of the configuration, and `continue --when`.
 
 use crate::env::{CHAT, Env};
 
@@ -35,9 +35,9 @@ fn a_limit_of_the_session_holds_for_all_of_its_chain() {
     let header = std::fs::read_to_string(env.log("chat")).unwrap();
     assert!(header.contains("\"max_messages\":4"), "{header}");
     turns(&env, "chat", 5);
-    // Each continuation begins with a note, and with an exchange that is not finished.
+    // Each continuation begins with a marker and the unfinished exchange.
     assert_eq!(ids(&env), ["chat", "chat.1", "chat.2", "chat.3"]);
-    // What an option says goes before it; 0 is no limit.
+    // An option overrides the setting; 0 means no limit.
     for (role, text) in [("user", "more"), ("assistant", "fine")].repeat(2) {
         env.run(&["append", "-q", "chat.3", "-r", role, text, "--max-messages", "0"])
             .fine();

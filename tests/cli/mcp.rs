@@ -1,9 +1,9 @@
-//! `convo mcp`: sessions for models, over JSON-RPC.
+//! Tests `convo mcp`: sessions for models, over JSON-RPC.
 
 use crate::env::{CHAT, Env, objects};
 use serde_json::{Value, json};
 
-/// The answers to these messages, one a line.
+/// The answers to these messages, one per line.
 fn answers(env: &Env, arguments: &[&str], messages: &[Value]) -> Vec<Value> {
     let lines: String = messages.iter().map(|message| format!("{message}\n")).collect();
     let run = env.pipe(&[&["mcp"], arguments].concat(), lines).fine();
@@ -14,7 +14,7 @@ fn call(id: u64, tool: &str, arguments: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
 }
 
-/// The text of a tool's result, and whether it is an error.
+/// The text of a tool result, and whether it is an error.
 fn text(answer: &Value) -> (&str, bool) {
     let result = &answer["result"];
     let text = result["content"][0]["text"].as_str();

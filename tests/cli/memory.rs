@@ -1,4 +1,4 @@
-//! Sessions of the store that remember by themselves.
+//! Tests stored sessions with a retention policy.
 
 use crate::env::Env;
 use serde_json::Value;
@@ -86,7 +86,7 @@ fn a_summary_takes_what_waits_and_cron_drives_it() {
     assert_eq!((counted("pending"), counted("backlog")), (0.into(), 2.into()));
     let listed = env.run(&["list", "--json"]).fine().objects().remove(0);
     assert_eq!((&listed["backlog"], &listed["failures"]), (&2.into(), &2.into()));
-    // The first attempt of those that went without is due at once, the next when it has rested.
+    // The first attempt in degraded mode is due at once, the next one after the backoff.
     summarize("2030-01-01T00:00:02Z", "cmd:false", 69).says("next attempt at 2030-01-01T00:01:02Z");
     exchange(&env, "m", 3);
     assert_eq!(counted("backlog"), 3);
@@ -171,9 +171,9 @@ fn a_further_answer_makes_room_too() {
         .status(0);
         most = most.max(tokens());
     }
-    // The older turn has left; with it there would be more.
+    // The older turn was dropped; with it there would be more.
     assert!(most > 100 && tokens() <= 120 && most <= 120, "{most}");
-    // What the newest turn takes alone stays, and is told.
+    // The newest turn is kept even if it exceeds the total, with a notice.
     for nth in 0..4 {
         let run = env.run(&["append", "-q", "m", "-r", "assistant", &format!("{nth} and more")]);
         assert!(matches!(run.status, 0 | 1), "{run}");

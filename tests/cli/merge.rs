@@ -1,13 +1,13 @@
-//! `merge`: two copies of a session as one, in files, in the store and under git.
+//! Tests `merge`, which combines two copies of a session in files, in the store and with git.
 
 use crate::env::{CHAT, Env};
 
-/// A line of the user.
+/// A line with a user message.
 fn user(id: &str) -> String {
     format!("{{\"role\":\"user\",\"content\":\"{id}\",\"id\":\"{id}\"}}\n")
 }
 
-/// The chat and two copies of it that continue.
+/// The chat and two copies of it that both continued.
 fn copies() -> Env {
     let env = Env::new();
     env.write("base.jsonl", CHAT);
@@ -16,7 +16,7 @@ fn copies() -> Env {
     env
 }
 
-/// The chat and two copies of it in which one message differs.
+/// The chat and two copies of it that differ in one message.
 fn conflicting() -> Env {
     let env = Env::new();
     env.write("base.jsonl", CHAT);
@@ -45,7 +45,7 @@ fn both_courses_are_kept() {
         branch.out().contains("Rain.") && !branch.out().contains("a1"),
         "{branch}"
     );
-    // One course continues the other: no branch.
+    // One side only continues the other: no branch.
     env.run(&["merge", "base.jsonl", "b.jsonl"])
         .status(0)
         .gives(env.read("b.jsonl"));
@@ -77,11 +77,11 @@ fn a_file_is_written_whole() {
         (env.read("a.jsonl.bak"), env.read("a.jsonl")),
         (a, merged.out().to_string())
     );
-    // Nothing to do: the file is not touched, and no backup is in the way.
+    // Without changes, the file is not written and an existing backup is no conflict.
     env.run(&["merge", "-i=.bak", "a.jsonl", "b.jsonl"])
         .status(0)
         .says("added 0 records");
-    // A packed session stays one.
+    // A packed session is written back packed.
     let packed = env.run(&["cat", "-q", "--pack", "base.jsonl"]).fine();
     env.write("packed.jsonl", packed.out());
     let run = env.run(&["merge", "-q", "packed.jsonl", "b.jsonl"]).fine();
@@ -100,7 +100,7 @@ fn a_conflict_is_kept_and_decided_later() {
     );
     env.write("merged.jsonl", run.out());
     run.says("both sides changed m7");
-    // What a model receives is the first version.
+    // The model receives the first version.
     let view = env.run(&["context", "-q", "merged.jsonl"]).fine();
     assert!(
         view.out().contains("Sun.") && !view.out().contains("Snow."),
@@ -123,7 +123,7 @@ fn a_conflict_is_kept_and_decided_later() {
     env.run(&["merge", "--resolve", "m7", "mine", "merged.jsonl"])
         .status(2)
         .says("expected ours or theirs");
-    // In place, and once.
+    // In place, and only once.
     env.run(&["merge", "-i", "--resolve", "m7", "theirs", "merged.jsonl"])
         .status(0);
     assert_eq!(env.read("merged.jsonl"), env.read("b.jsonl"));
@@ -171,7 +171,7 @@ fn a_stored_session_gets_what_it_lacks() {
         run.out().contains("\"b2\"") && run.out().contains("\"parent\":\"trip\""),
         "{run}"
     );
-    // Again: nothing is added twice. The course continues: its branch does too.
+    // A repeated merge adds nothing. When one side continues, its branch does too.
     let files = env.files();
     env.run(&["merge", "trip", "b.jsonl"])
         .status(0)
@@ -181,7 +181,7 @@ fn a_stored_session_gets_what_it_lacks() {
     env.run(&["merge", "-q", "trip", "b.jsonl"]).fine();
     let run = env.run(&["cat", "-q", &id]).fine();
     assert_eq!(run.out().matches("\"role\"").count(), 3, "{run}");
-    // What continues the stored session is appended to it.
+    // A continuation of the stored session is appended to it.
     env.write("more.jsonl", env.read("a.jsonl") + &user("a2"));
     env.run(&["merge", "trip", "more.jsonl"])
         .status(0)
@@ -190,7 +190,7 @@ fn a_stored_session_gets_what_it_lacks() {
         .fine()
         .gives(env.read("more.jsonl"));
     env.run(&["fsck"]).status(0);
-    // Printing the result does not change the store.
+    // --stdout does not change the store.
     let run = env.run(&["merge", "-q", "--stdout", "trip", "b.jsonl"]).fine();
     assert!(run.out().contains("\"b3\""), "{run}");
     for (option, what) in [
@@ -217,7 +217,7 @@ fn a_conflict_in_the_store_is_an_event() {
         view.out().contains("Snow.") && !view.out().contains("Sun."),
         "{view}"
     );
-    // A change that only the file has is taken at once.
+    // A change only in the file is applied at once.
     let env = conflicting();
     env.run(&["migrate", "-q", "base.jsonl"]).fine();
     env.run(&["merge", "-q", "base.jsonl", "trip", "b.jsonl"]).fine();
@@ -254,7 +254,7 @@ fn bad_inputs_are_refused() {
     env.run(&["merge", "chat.json", "chat.json"])
         .status(2)
         .says("cannot merge openai-chat files");
-    // Damaged lines are kept once, and git gets no result.
+    // Damaged lines occur once, and git gets no result.
     env.write("a.jsonl", env.read("base.jsonl") + "{torn\n");
     env.write("b.jsonl", env.read("a.jsonl") + &user("b1"));
     env.run(&["merge", "a.jsonl", "b.jsonl"])
@@ -275,7 +275,7 @@ fn bad_inputs_are_refused() {
         .says("--git-config");
 }
 
-/// A log of Claude Code: a question, and its title.
+/// A Claude Code log: a question and its title.
 const CLAUDE: &str = concat!(
     r#"{"type":"user","uuid":"11111111-0000-4000-8000-000000000001","parentUuid":null,"sessionId":"5c0e1a52-0000-4000-8000-000000000000","timestamp":"2026-11-01T10:00:00Z","cwd":"/w","version":"2.0.0","message":{"role":"user","content":"hi"}}"#,
     "\n",
@@ -305,7 +305,7 @@ fn logs_of_trees_hold_both_courses() {
     let whole =
         CLAUDE.to_string() + &claude(3, "theirs") + &title("three") + &claude(2, "ours") + &title("two");
     assert_eq!(run.out(), whole, "{run}");
-    // The program continues with the first course, and shows its title.
+    // Claude Code continues with the first side and shows its title.
     env.write("merged.jsonl", run.out());
     let view = env.run(&["context", "-q", "merged.jsonl"]).fine();
     assert!(
@@ -319,7 +319,7 @@ fn logs_of_trees_hold_both_courses() {
         .says("--ours or --theirs");
     let run = env.run(&["merge", "-q", "--theirs", "a.jsonl", "c.jsonl"]).fine();
     assert!(run.out().contains("\"hello\""), "{run}");
-    // pi: the entries of both, the last one is the first side's.
+    // pi: the entries of both sides; the last one belongs to the first side.
     let entry = |id: &str| {
         format!(
             "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":\"e1\",\"timestamp\":\"2026-11-01T10:00:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{id}\",\"timestamp\":1}}}}\n"
@@ -348,7 +348,7 @@ fn a_log_of_a_store_is_merged_without_its_checksums() {
     );
 }
 
-/// A repository with the chat, which merges sessions by this program.
+/// A git repository with the chat and this program as merge driver.
 const GIT: &str = "export GIT_AUTHOR_NAME=ann GIT_AUTHOR_EMAIL=ann@example.com GIT_COMMITTER_NAME=ann GIT_COMMITTER_EMAIL=ann@example.com
     convo merge --git-config > config && git config --global include.path \"$PWD/config\"
     git init -q -b main 0 && cp base.jsonl 0/session.jsonl && cd 0 &&
@@ -371,7 +371,7 @@ fn git_merges_two_clones() {
         run.out().contains(CHAT) && run.out().ends_with("\"id\":\"theirs\"}\n"),
         "{run}"
     );
-    // The other clone gets the result, and says more: no second branch.
+    // The other clone merges the result and continues: no second branch.
     let run = env.shell("export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; cd 1 && git pull -q --no-rebase --no-edit ../0 main && cmp session.jsonl ../0/session.jsonl");
     run.status(0);
 }
@@ -383,7 +383,7 @@ fn git_shows_conflicts_and_sessions_as_text() {
         "{GIT} git clone -q 0 1 && cp a.jsonl 0/session.jsonl && git -C 0 commit -qam a && cp b.jsonl 1/session.jsonl && git -C 1 commit -qam b
          git -C 0 --no-pager diff HEAD~ -- session.jsonl; pull 0 1; echo \"status $?\"; git -C 0 status --porcelain; cat 0/session.jsonl"
     ));
-    // The text of the messages, and not their JSON.
+    // The diff shows the text of messages, not JSON.
     assert!(
         run.out().contains("Rain.") && run.out().contains("+") && !run.out().contains("-{\"role\""),
         "{run}"

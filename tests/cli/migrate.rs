@@ -58,7 +58,7 @@ fn the_second_time_changes_nothing() {
     assert_eq!(stored.len(), 4);
     snapshot!("migrate_again", env.run(&["migrate", "-r", "old"]).status(0));
     assert_eq!(contents(&env.store().join("sessions")), stored);
-    // Nor after the session went on.
+    // The same after the session continued.
     for id in ["b", "trip"] {
         env.run(&["append", id, "more"]).fine();
     }
@@ -203,7 +203,7 @@ fn sources_are_marked_only_when_they_are_safe() {
         .gives("not-a-session\told/empty.json\t-\t0\n");
 }
 
-/// A store's export has the header of the conversion, and lines that were added since are not in the store.
+/// An export contains the header of a conversion, but lines added since are not in the store.
 #[test]
 fn a_header_that_came_along_does_not_vouch_for_lines_that_were_added() {
     let env = with_sources();
@@ -211,13 +211,13 @@ fn a_header_that_came_along_does_not_vouch_for_lines_that_were_added() {
     let export = env.run(&["cat", "agent:main:main"]).fine().out().to_string();
     assert!(export.contains("\"sha256\":"));
     env.write("export/a.jsonl", &export);
-    // As it came out, or the beginning of it, it is there.
+    // An unchanged export, or its beginning, is recognized.
     let id = env.run(&["list"]).out().split('\t').next().unwrap().to_string();
     env.run(&["append", &id, "more"]).fine();
     env.run(&["migrate", "export"])
         .status(0)
         .gives(format!("skipped\texport/a.jsonl\t{id}\t2\n"));
-    // The source of the conversion is known again all the same.
+    // The source of the conversion is still recognized.
     env.run(&["migrate", "old/a.json"]).status(0);
     let longer = format!("{export}{{\"role\":\"user\",\"content\":\"only here\"}}\n");
     env.write("export/a.jsonl", &longer);
@@ -231,8 +231,8 @@ fn a_header_that_came_along_does_not_vouch_for_lines_that_were_added() {
     assert!(!env.run(&["cat", &id]).out().contains("only here"));
 }
 
-/// A run that is killed after the first of its renames and run again gives what one run gives. `names` are the
-/// files of one session, in the order of their renaming; `operand` is what names the session.
+/// Checks that a run killed between its renames and repeated gives the same result as one run. `names` are the files
+/// of one session, in the order of renaming; `operand` names the session.
 fn killed_between_renames(operand: &str, names: &[&str], setup: impl Fn(&Env)) {
     let state = |env: &Env| {
         let old = contents(&env.work().join("old"));
@@ -285,7 +285,7 @@ fn a_run_that_was_killed_between_its_renames_is_finished_by_the_next() {
         env.write("old/session_1.json.bak", other("before"));
         env.write("old/session_1.json.temp", other("behind"));
     });
-    // A session of spares alone: the one that is left must not pass for another version of it.
+    // A session of which only backups remain: the last backup must not count as another version.
     killed_between_renames(primary, &names[1..], |env| {
         env.write("old/session_1.json.bak", other("before"));
         env.write("old/session_1.json.temp", other("behind"));
@@ -310,7 +310,7 @@ fn what_a_sidecar_says_comes_along() {
     );
 }
 
-/// PicoClaw leaves this behind when everything was summarised away.
+/// PicoClaw leaves this when everything was summarized.
 #[test]
 fn an_empty_log_with_a_sidecar_is_a_session() {
     let env = Env::new();

@@ -1,11 +1,11 @@
-//! Where `convo migrate` looks, and what may be in its way.
+//! Tests where `convo migrate` searches, and obstacles there.
 
 use crate::env::{BARE, CHAT, Env, OPENAI};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-/// Puts something in the way at a path.
+/// Creates an obstacle at a path.
 type Place = fn(&Path);
 
 fn pipe(path: &Path) {
@@ -39,7 +39,7 @@ fn a_directory_without_sessions_is_an_error() {
     env.run(&["migrate", "empty", "deep"])
         .status(66)
         .gives("migrated\tdeep/er/trip.jsonl\ttrip\t7\n");
-    // What was migrated and renamed is no error in the next run.
+    // Migrated and renamed files are not an error in the next run.
     env.run(&["migrate", "--mark", "deep"]).status(0);
     env.run(&["migrate", "--mark", "deep"])
         .status(0)
@@ -64,7 +64,7 @@ fn links_below_an_operand_are_reported_and_not_followed() {
         run.out().contains("tree/secret.jsonl") && run.out().contains("tree/linked/secret.jsonl"),
         "{run}"
     );
-    // A circle ends.
+    // A link cycle terminates.
     symlink(env.work().join("tree"), env.work().join("tree/again")).unwrap();
     env.run(&["migrate", "-n", "--follow", "tree"]).status(0);
     // The operand itself may be a link.
@@ -133,7 +133,7 @@ fn a_pipe_is_not_a_configuration() {
     command.env("CONVO_CONFIG", path);
     env.wait(command).status(78).says("not a regular file");
     env.run(&["--config", "/dev/zero", "list"]).status(78);
-    // No configuration, as in many a script.
+    // Without configuration, as in many scripts.
     env.run(&["--config", "/dev/null", "new"]).fine();
 }
 
@@ -150,7 +150,7 @@ fn the_whole_store_is_one_operand() {
     env.run(&["migrate", "@all"])
         .status(2)
         .says("@all requires --output-dir");
-    // The former name.
+    // The former option name.
     env.run(&["migrate", "--out", "out0", "trip"])
         .status(0)
         .gives("skipped\ttrip\ttrip\t7\n");

@@ -1,9 +1,9 @@
-//! `convo migrate --to FORMAT --out DIR`: sessions as the files of another system's folder.
+//! Tests `convo migrate --to FORMAT --out DIR`: writes sessions as files of another system.
 
 use crate::env::{CHAT, Env};
 use std::os::unix::fs::PermissionsExt;
 
-/// A log of PicoClaw's with a line that is none, thinking alone, and a sidecar that skips two lines.
+/// A PicoClaw log with an invalid line, a message with only reasoning, and a sidecar that skips two lines.
 const LOG: &str = concat!(
     r#"{"role":"user","content":"a \u003c b","created_at":"2026-03-01T09:00:00Z"}"#,
     "\n",
@@ -54,7 +54,7 @@ fn with_pair() -> Env {
     env
 }
 
-/// The two files in a folder.
+/// Reads the two files in a directory.
 fn pair(env: &Env, folder: &str) -> (String, String) {
     let read = |ending: &str| env.read(&format!("{folder}/{STEM}{ending}"));
     (read(".jsonl"), read(".meta.json"))
@@ -63,7 +63,7 @@ fn pair(env: &Env, folder: &str) -> (String, String) {
 #[test]
 fn a_pair_comes_back_byte_for_byte() {
     let env = with_pair();
-    env.run(&["migrate", "-q", "from"]).status(65); // the line that is none
+    env.run(&["migrate", "-q", "from"]).status(65); // the invalid line
     let run = env
         .run(&["migrate", "--to", "picoclaw", "--out", "to", "--all"])
         .status(65);
@@ -73,7 +73,7 @@ fn a_pair_comes_back_byte_for_byte() {
         let about = std::fs::metadata(env.work().join(format!("to/{STEM}{name}"))).unwrap();
         assert_eq!(about.permissions().mode() & 0o777, 0o600);
     }
-    // From the files themselves as well, and again with nothing to do.
+    // From the files directly too; a repeated run changes nothing.
     let run = env
         .run(&["migrate", "--to", "picoclaw", "--out", "again", "from"])
         .status(65);
@@ -101,7 +101,7 @@ fn what_was_cut_compacted_or_covered_stands_under_the_skip() {
             line["content"].as_str().unwrap().to_string()
         })
         .collect();
-    // The rule of the system stays in view, and all that was said is still there.
+    // The system's instruction is kept in view, and every message is still in the log.
     let cut = ["Weather in Paris?", "", "22 C, sunny", "22 C and sunny."];
     assert_eq!(texts[..4], cut);
     assert_eq!(texts[4..], ["You are terse.", "And tomorrow?", "Rain."]);
@@ -120,7 +120,7 @@ fn what_a_killed_run_left_is_finished_and_what_went_on_stays() {
     let run = env.run(&migrate).status(65);
     assert!(run.out().starts_with("migrated\t"), "{run}");
     assert_eq!(pair(&env, "to"), (LOG.to_string(), SIDECAR.to_string()));
-    // PicoClaw goes on with it: there is nothing to do.
+    // PicoClaw continued the session: there is nothing to do.
     let more = format!("{LOG}{}\n", r#"{"role":"user","content":"e"}"#);
     env.write(&format!("to/{STEM}.jsonl"), &more);
     env.write(
@@ -129,7 +129,7 @@ fn what_a_killed_run_left_is_finished_and_what_went_on_stays() {
     );
     let run = env.run(&migrate).status(65);
     assert!(run.out().starts_with("skipped\t"), "{run}");
-    // Something else under that name is left alone.
+    // Another file with that name is not replaced.
     env.write(&format!("to/{STEM}.jsonl"), "other\n");
     let run = env.run(&migrate).status(73);
     assert!(
@@ -190,7 +190,7 @@ fn a_key_that_is_no_file_is_refused_and_the_others_go_on() {
 #[test]
 fn strict_leaves_out_what_would_lose_something() {
     let env = Env::new();
-    env.write("in/trip.jsonl", CHAT); // its title and ids have no place
+    env.write("in/trip.jsonl", CHAT); // the format has no place for its title and ids
     env.write(
         "in/plain.jsonl",
         concat!(
@@ -227,7 +227,7 @@ fn names_of_the_store_take_their_aliases_along() {
         sidecar.contains("\"aliases\": [\n    \"holiday\"\n  ]"),
         "{sidecar}"
     );
-    // Other formats are one file each, and native ones too.
+    // Other formats, including the native one, are one file per session.
     for (to, name) in [
         ("openai-chat", "trip.json"),
         ("jsonl", "trip.jsonl"),

@@ -1,4 +1,4 @@
-//! `convo migrate` of sources that have grown since they were stored.
+//! Tests `convo migrate` of sources that grew since they were stored.
 
 use crate::env::{CHAT, Env};
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     all
 }
 
-/// A Claude Code line: role, id, parent, text.
+/// A Claude Code line from role, id, parent and text.
 fn claude(role: &str, id: &str, parent: &str, text: &str) -> String {
     let parent = match parent {
         "" => "null".to_string(),
@@ -40,7 +40,7 @@ fn claude(role: &str, id: &str, parent: &str, text: &str) -> String {
 
 const CLAUDE: &str = "5a3e1a52-0001-4000-8000-000000000001";
 
-/// Sources of many formats: a file that begins a session and one that goes on with it.
+/// Sources in many formats: a file that begins a session and one that continues it.
 fn sources() -> Vec<(&'static str, String, String)> {
     let openai = |messages: &str| format!(r#"{{"model":"m","messages":[{messages}]}}"#);
     let first = r#"{"role":"user","content":"one"},{"role":"assistant","content":"two"}"#;
@@ -98,7 +98,7 @@ fn sources() -> Vec<(&'static str, String, String)> {
     ]
 }
 
-/// The view as another run stores it that sees the source for the first time.
+/// The views stored by a run that sees the source for the first time.
 fn views(env: &Env) -> Vec<String> {
     let ids = env.run(&["list"]).status(0).out().to_string();
     let mut ids: Vec<&str> = ids.lines().filter_map(|line| line.split('\t').next()).collect();
@@ -121,7 +121,7 @@ fn a_source_that_grew_is_appended() {
         env.write(name, &after);
         let dry = env.run(&["migrate", "-n", name]).status(0).out().to_string();
         let run = env.run(&["migrate", name]).status(0).out().to_string();
-        // A file with a second session is new and not an update.
+        // A second session in the file is new, not an update.
         let word = if name == "more.aider.md" {
             "migrated"
         } else {
@@ -133,7 +133,7 @@ fn a_source_that_grew_is_appended() {
         for (path, bytes) in old {
             assert!(new[&path].starts_with(&bytes), "{name}: {path} was rewritten");
         }
-        // Once more: nothing happens.
+        // A repeated run does nothing.
         let again = env.run(&["migrate", name]).status(0).out().to_string();
         assert!(again.starts_with("skipped\t"), "{name}: {again}");
         assert_eq!(contents(&env.store()), new, "{name}");
@@ -180,7 +180,7 @@ fn a_directory_of_files_is_updated() {
     }
 }
 
-/// An edited prompt makes a branch: the view follows, and the branch that was left is a session of its own.
+/// An edited prompt creates a branch: the view follows it, and the old branch becomes a separate session.
 #[test]
 fn a_branch_that_was_left_is_replaced() {
     let env = Env::new();
@@ -206,7 +206,7 @@ fn a_branch_that_was_left_is_replaced() {
     assert!(log.contains("four"), "{log}");
     env.run(&["migrate", "c.jsonl"]).status(0);
     env.run(&["fsck"]).status(0);
-    // The event is one as any other.
+    // The event can be undone like any other.
     env.run(&["restore", CLAUDE]).status(0);
     assert!(env.run(&["context", CLAUDE]).status(0).out().contains("four"));
 }
@@ -232,7 +232,7 @@ fn changes_in_the_store_are_kept() {
         env.write("t.jsonl", CHAT);
         let run = env.run(&["migrate", "t.jsonl"]);
         if change.last().is_some_and(|last| last.contains(&"--discard")) {
-            // Nothing but the log knows of the lines that are gone.
+            // Only the log contains the removed lines.
             run.status(73);
             continue;
         }
@@ -267,7 +267,7 @@ fn messages_on_both_sides_are_a_conflict() {
         let run = env.run(&["migrate", name]).status(73);
         run.says("different content");
         assert_eq!(contents(&env.store()), here, "{name}");
-        // The older source is there.
+        // The older version of the source is back.
         env.write(name, &before);
         env.run(&["migrate", name]).status(0);
     }
@@ -281,7 +281,7 @@ fn an_older_copy_takes_nothing_back() {
         env.run(&["migrate", name]).status(0);
         let all = contents(&env.store());
         env.write(name, &before);
-        // An answer that lost its end is another one.
+        // A truncated answer is a different message.
         let status = if name == "partial.json" { 73 } else { 0 };
         env.run(&["migrate", name]).status(status);
         assert_eq!(contents(&env.store()), all, "{name}");
@@ -329,7 +329,7 @@ fn no_update_refuses() {
     );
 }
 
-/// What was changed of the header here goes before what the source says.
+/// Header changes made in the store override those of the source.
 #[test]
 fn the_header_follows_the_source_unless_it_was_changed_here() {
     let env = Env::new();

@@ -1,14 +1,14 @@
-//! A key goes on with its session, as an alias does.
+//! Tests that keys and aliases move to the continuation of their session.
 
 use crate::env::{Env, objects};
 
-/// As `convo key` makes them, as PicoClaw does, and one too long for a file's name.
+/// A key made by `convo key`, one by PicoClaw, and one too long for a file name.
 fn keys() -> [String; 3] {
     let own = "scope1.channel-telegram.chat-direct__123".to_string();
     [own, "agent:main:main".to_string(), "ü".repeat(90)]
 }
 
-/// A session with this key, and its id.
+/// Creates a session with this key and returns its id.
 fn begun(env: &Env, key: &str) -> String {
     let id = env.run(&["new", "--key", key]).status(0).out().trim().to_string();
     env.run(&["append", key, "one?"]).status(0);
@@ -38,7 +38,7 @@ fn a_key_means_the_session_in_which_it_goes_on() {
         env.run(&["alias", "list"])
             .status(0)
             .gives(format!("{key}\t{next}\n"));
-        // And on, by itself.
+        // And further, automatically.
         for nth in 0..6 {
             env.run(&["append", key, &format!("more {nth}"), "--boundary", "6", "-q"])
                 .status(0);
@@ -50,7 +50,7 @@ fn a_key_means_the_session_in_which_it_goes_on() {
             .status(0)
             .gives(format!("{last}\n"));
         env.run(&["fsck"]).status(0);
-        // What is gone for good has no name either.
+        // A purged session has no names either.
         for id in env
             .run(&["list", "--json"])
             .status(0)
@@ -83,11 +83,11 @@ fn an_id_that_is_a_key_too_is_never_removed_by_mistake() {
         .gives(format!("{key}.1\n"));
     env.run(&["restore", &exactly]).status(0);
     env.run(&["cat", &exactly]).status(0);
-    // What looks after logs takes an id as the id that it is.
+    // Maintenance commands take an id literally.
     env.run(&["fsck", &key, "--json"]).status(0);
     env.run(&["cat", "@id:nobody"]).status(66);
     env.run(&["cat", "@id:../x"]).status(66);
-    // Without its continuation it means what it meant.
+    // Without its continuation the key refers to the original session again.
     env.run(&["remove", &format!("{key}.1")]).status(0);
     assert!(env.run(&["cat", &key]).status(0).out().contains("continued_to"));
 }
@@ -114,13 +114,13 @@ fn a_continuation_that_is_taken_back_gives_the_names_back() {
         env.run(&["restore", &exactly, &event(0)]).status(0);
         meant(key, "");
         meant("chat", "");
-        // The undo of the undo.
+        // Undo the undo.
         env.run(&["restore", &exactly, &event(1)]).status(0);
         meant(key, ".1");
         meant("chat", ".1");
         env.run(&["restore", &exactly, &event(2)]).status(0);
         meant(key, "");
-        // Continued anew it is another event, in the same session.
+        // A new continuation is another event in the same session.
         env.run(&["continue", key]).status(0).gives(format!("{id}.1\n"));
         meant(key, ".1");
         meant("chat", ".1");
@@ -139,7 +139,7 @@ fn the_last_session_is_the_one_that_continues() {
     env.run(&["continue", "chat.9"]).status(0).gives("chat.9.1\n");
     env.run(&["append", "@last", "two?"]).status(0);
     assert!(env.run(&["cat", "chat.9.1"]).status(0).out().contains("two?"));
-    // What is said in the old one later makes that the last again.
+    // A later append to the old session makes it the newest again.
     std::thread::sleep(std::time::Duration::from_millis(20));
     env.run(&["append", "chat.9", "three?"]).status(0);
     env.run(&["append", "@last", "four?"]).status(0);

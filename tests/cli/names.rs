@@ -1,4 +1,4 @@
-//! `convo alias --picoclaw DIR`: names in a directory of PicoClaw's.
+//! Tests `convo alias --picoclaw DIR`: names in a PicoClaw directory.
 
 use crate::env::{Env, Run};
 
@@ -49,7 +49,7 @@ fn a_name_means_one_session() {
         list.out(),
         "legacy:key\tnew\nnick\tplain\nplain\tplain\nshared\tnew,newer\n"
     );
-    // What is taken stays with whom it is.
+    // A name in use is not reassigned.
     alias(&env, &["add", "nick", "newer"])
         .status(73)
         .says("already used by plain");
@@ -92,7 +92,7 @@ fn a_history_goes_on_in_one_session_only() {
                 .contains("\"summary\": \"what was\",")
         );
     }
-    // Its own files stay, and it goes nowhere else.
+    // Its own files are unchanged, and no others are created.
     assert_eq!(old(), before);
     alias(&env, &["promote", "sk_v1_b", OLD]).status(73);
     alias(&env, &["remove", OLD]).status(0);
@@ -100,7 +100,7 @@ fn a_history_goes_on_in_one_session_only() {
         .status(1)
         .says("no history under older names; nothing was adopted");
     assert!(!env.work().join("s/sk_v1_b.jsonl").exists());
-    // Nor does what has left the view come back.
+    // Hidden messages do not reappear either.
     env.run(&["truncate", "s/sk_v1_a.jsonl", "-i", "--all"]).status(0);
     alias(&env, &["promote", "sk_v1_a", OLD]).status(0);
     assert!(
@@ -138,7 +138,7 @@ fn what_was_cut_off_is_finished() {
     pair(&env, "sk_v1_a", &[], "", &[OLD]);
     alias(&env, &["promote", "sk_v1_a"]).status(0);
     let done = env.read("s/sk_v1_a.jsonl");
-    // As a process leaves it that died behind the record, or behind the lines.
+    // The state after a process died after writing the record, or after the lines.
     for log in ["", done.as_str()] {
         pair(&env, "sk_v1_a", &[], "", &[OLD]);
         env.write("s/sk_v1_a.jsonl", log);

@@ -130,7 +130,7 @@ fn a_key_is_what_programs_call_it() {
     env.shell("convo append \"$(convo key --channel telegram --chat 123)\" -q hello && convo count --json \"$(convo key --channel telegram --chat 123)\" | grep -c '\"messages\":2'")
         .status(0)
         .gives("1\n");
-    // Keys of others, which are no ids.
+    // Keys of other systems, which are not ids.
     env.run(&["new", "--key", "agent:main:main"])
         .fine()
         .gives("key_agent_3amain_3amain\n");
@@ -138,7 +138,7 @@ fn a_key_is_what_programs_call_it() {
         .fine()
         .gives("key_agent_3amain_3amain\n");
     env.run(&["append", "-q", "agent:main:main", "x"]).fine();
-    // With an id of its own the key is another name.
+    // With an explicit id the key is an additional name.
     env.run(&["new", "--key", "t:u:s", "--id", "chat"])
         .fine()
         .gives("chat\n");
@@ -173,9 +173,9 @@ fn a_scope_brings_its_names_along() {
     snapshot!("new_scope", env.run(&["cat", &id]).fine());
     snapshot!("new_scope_aliases", env.run(&["alias", "list"]).fine());
     env.shell(&make).fine().gives(made.out());
-    // The name of the main session is every session's, and given to none.
+    // The name of the main session is shared, so it resolves to none.
     env.run(&["alias", "resolve", "agent:main:main"]).status(66);
-    // A name that two have means none of them.
+    // An ambiguous name resolves to neither session.
     let other = make.replace("slack", "sms").replace("D1", "D2");
     snapshot!("new_scope_shared", env.shell(&other).status(0));
     env.shell(&other).fine();
@@ -188,7 +188,7 @@ fn a_scope_brings_its_names_along() {
     env.run(&["alias", "resolve", "agent:main:direct:u1"])
         .fine()
         .gives(made.out());
-    // The own form finds what PicoClaw calls it, and a bare scope is enough.
+    // The native form finds PicoClaw's name, and a scope alone suffices.
     let own = env
         .shell(&format!("convo key --json {}", question.replace("D1", "D3")))
         .fine();

@@ -31,7 +31,7 @@ fn notes_are_added_listed_shown_and_undone() {
         list.out().ends_with("\tm7\tWrong.\n") && list.out().lines().count() == 1,
         "{list}"
     );
-    // No model receives them; people see them at their place.
+    // Models do not receive notes; `show` prints them at their place.
     env.run(&["context", "trip"]).fine().gives(view);
     let shown = env.run(&["show", "trip"]).fine();
     let place = |text: &str| {
@@ -55,7 +55,7 @@ fn notes_are_added_listed_shown_and_undone() {
     env.run(&["restore", "trip"]).status(0).says("undid note");
     env.run(&["restore", "-q", "trip"]).fine();
     assert_eq!(env.run(&["note", "trip"]).fine().out().lines().count(), 1);
-    // A gc archives what is undone, and keeps the rest.
+    // A gc archives undone notes and keeps the others.
     env.run(&["gc", "-q", "trip"]).fine();
     assert_eq!(env.run(&["note", "trip"]).fine().out().lines().count(), 1);
     env.run(&["fsck", "-q"]).fine();
@@ -85,7 +85,7 @@ fn a_stream_and_a_file_get_a_note() {
     env.write("a.jsonl", CHAT);
     env.run(&["note", "-q", "-i", "a.jsonl", "Later."]).fine();
     assert_eq!(env.run(&["note", "a.jsonl"]).fine().out().lines().count(), 1);
-    // A message without an id has one that is derived.
+    // A message without an id has a derived one.
     let id = env.pipe(&["cat", "-"], BARE).fine().objects()[0]["id"]
         .as_str()
         .map(String::from);

@@ -1,18 +1,17 @@
-//! A document that goes in and out in its own form is an opaque value: unless something of it changes, it comes out
-//! as the bytes that came in.
+//! Tests that a document written in its own format keeps its bytes unless something of it changes.
 
 use crate::env::Env;
 
-/// A request with white space, members, a number and escapes that no writer would spell like this.
+/// A request with white space, members, a number and escapes that re-encoding would change.
 const REQUEST: &str = "{ \"model\": \"m\",\n  \"messages\": [\n    {\"content\": \"h\\u0069\", \"role\":\"user\", \"x\": 1E5},\n    {\"role\":\"assistant\", \"content\":\"hello\"}\n  ]\n}\n\n";
 
-/// An array, without a newline at its end.
+/// An array without a final newline.
 const TURNS: &str = "[ {\"role\":\"user\",\"content\":\"a\\/b\"},\n{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"c\"}]}]";
 
-/// Two requests, one a line, and blank lines.
+/// Two requests, one per line, with blank lines.
 const REQUESTS: &str = "{\"messages\":[ {\"role\":\"user\",\"content\":\"1\"},{\"role\":\"assistant\",\"content\":\"2\"},{\"role\":\"user\",\"content\":\"3\"}]}\n\n{\"messages\" : [{\"role\":\"user\",\"content\":\"4\"}]}\n";
 
-/// What changes nothing of these.
+/// Commands that change nothing in these.
 const IDLE: [&[&str]; 4] = [
     &["cat"],
     &["truncate", "-q", "--keep-last", "9"],
@@ -72,8 +71,7 @@ fn what_changes_is_written_anew_and_so_is_another_form() {
     assert_ne!(run.out(), REQUEST, "what a model would be sent: {run}");
 }
 
-/// A file of several sessions is one value until one of them changes; then it is several, which the form has no
-/// place for.
+/// A file of several sessions is one value until one of them changes; then the format cannot hold them all.
 #[test]
 fn several_sessions_are_one_value() {
     let env = Env::new();
@@ -96,7 +94,7 @@ fn several_sessions_are_one_value() {
         env.run(&["cat", "--to", "openai-chat", inputs[0], inputs[1]])
             .status(2)
             .says("only one session per file");
-        // The output file is written whole or not at all.
+        // The output file is written completely or not at all.
         env.run(&[
             "cat",
             "--to",
@@ -111,7 +109,7 @@ fn several_sessions_are_one_value() {
     }
 }
 
-/// Damage is told, and kept: what is not changed is not mended unasked.
+/// Damage is reported and preserved; unchanged content is not repaired.
 #[test]
 fn damage_is_told_and_comes_out_as_well() {
     let env = Env::new();

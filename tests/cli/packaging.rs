@@ -1,8 +1,8 @@
-//! Package files, which `packaging/release.py` fills in.
+//! Tests the package files that `packaging/release.py` fills in.
 
 use std::path::Path;
 
-/// Text files below a folder of the repository.
+/// Text files below a directory of the repository.
 fn texts(folder: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -1,4 +1,4 @@
-//! The files of a PicoClaw session, changed in place.
+//! Tests changes of PicoClaw session files in place.
 
 mod refused;
 mod reshaped;
@@ -19,7 +19,7 @@ const LOG: &str = concat!(
     "\n",
 );
 
-/// As PicoClaw writes it, with members that it does not know.
+/// A sidecar as PicoClaw writes it, with unknown members.
 fn sidecar(skip: u64, count: u64, updated: &str) -> String {
     format!(
         "{{\n  \"key\": \"\\u0073\",\n  \"summary\": \"caf\\u00e9\",\n  \"skip\": {skip},\n  \
@@ -31,7 +31,7 @@ fn sidecar(skip: u64, count: u64, updated: &str) -> String {
 const BEFORE: &str = "2026-03-01T09:03:00Z";
 const NOW: &str = "2026-11-20T18:02:03Z";
 
-/// A folder with a session of these files, and the bytes that they had.
+/// A directory with a session of these files, and their original bytes.
 struct Pair {
     env: Env,
 }
@@ -71,7 +71,7 @@ impl Pair {
         self.env.read("p/s.meta.json")
     }
 
-    /// What was appended to this.
+    /// The bytes appended to `before`.
     #[track_caller]
     fn added(&self, before: impl AsRef<[u8]>) -> String {
         let log = self.log();
@@ -81,7 +81,7 @@ impl Pair {
         String::from_utf8(added.to_vec()).unwrap()
     }
 
-    /// The texts in view.
+    /// The texts in the view.
     fn view(&self) -> Vec<String> {
         let run = self.env.run(&["context", "-q", "--from=picoclaw", "p/s.jsonl"]);
         let messages = run.objects().into_iter().filter(|line| line["role"].is_string());
@@ -99,7 +99,7 @@ impl Pair {
         names
     }
 
-    /// Refused with this status, and every byte is what it was.
+    /// Asserts that a change is rejected with this status and every byte is unchanged.
     #[track_caller]
     fn refuses(&self, status: i32, says: &str, change: impl FnOnce(&Pair) -> Run) {
         let before = (self.log(), fs::read(self.path("s.meta.json")).ok(), self.names());
@@ -174,7 +174,7 @@ fn what_a_line_cannot_hold_is_told_and_strict_refuses_it() {
         pair.added(LOG)
             .starts_with(r#"{"role":"user","content":"a","created_at""#)
     );
-    // An event of a stream is no change of this session.
+    // An event in a stream does not apply to this session.
     let log = pair.log();
     let event = r#"{"type":"truncate","id":"evt_1","at":"2026-01-01T00:00:00Z","before":null}"#;
     let header = r#"{"type":"session","version":1,"id":"x"}"#;
@@ -186,7 +186,7 @@ fn what_a_line_cannot_hold_is_told_and_strict_refuses_it() {
     .says("1 truncate");
     assert_eq!(pair.added(log).lines().count(), 1);
     assert_eq!(pair.view(), ["u1", "a1", "u2", "a2", "a", "b"]);
-    // Nothing but thinking: PicoClaw drops it without a word.
+    // A message with only reasoning, which PicoClaw drops silently.
     let log = pair.log();
     pair.stream(
         r#"{"role":"assistant","content":" ","reasoning_content":"hm"}"#,
@@ -246,7 +246,7 @@ fn a_cut_changes_the_sidecar_alone() {
         let pair = Pair::usual();
         let inode = || std::os::unix::fs::MetadataExt::ino(&fs::metadata(pair.path("s.jsonl")).unwrap());
         let before = inode();
-        pair.run("truncate", options).status(65).gives(""); // one line is no message
+        pair.run("truncate", options).status(65).gives(""); // one line is not a message
         assert_eq!(
             (pair.sidecar(), pair.log(), inode()),
             (sidecar(skip, 5, NOW), LOG.into(), before)
@@ -259,7 +259,7 @@ fn a_cut_changes_the_sidecar_alone() {
     let id = u2["id"].as_str().unwrap().to_string();
     pair.run("truncate", &["--before", &id]).status(65);
     assert_eq!(pair.sidecar(), sidecar(3, 5, NOW));
-    // A cut is never inside an exchange, wherever it was asked for.
+    // A cut never splits an exchange, whatever was requested.
     let calls = concat!(
         r#"{"role":"assistant","content":"","tool_calls":[{"id":"c","function":{"name":"f","arguments":""}}]}"#,
         "\n",
@@ -275,12 +275,12 @@ fn a_cut_changes_the_sidecar_alone() {
             ["u2", "a2", "", "r"].map(String::from).to_vec()
         )
     );
-    // Cut again, there is nothing to cut, and nothing is written.
+    // A repeated cut changes and writes nothing.
     let pair = Pair::usual();
     fs::write(pair.path("s.meta.json"), sidecar(3, 1, BEFORE)).unwrap();
     pair.run("truncate", &["--keep-last", "5"]).status(0);
     assert_eq!(pair.sidecar(), sidecar(3, 1, BEFORE));
-    // And what is added behind a cut is in view.
+    // Messages appended after a cut are in the view.
     pair.run("truncate", &["--all"]).status(0);
     pair.run("append", &["new"]).fine();
     assert_eq!(pair.view(), ["new"]);
@@ -316,7 +316,7 @@ fn a_sidecar_that_is_missing_is_made() {
     fs::remove_file(pair.path("s.meta.json")).unwrap();
     pair.run("truncate", &["--all", "--from=picoclaw"]).status(0);
     assert_eq!(pair.sidecar(), made(NOW, 1, 1));
-    // A time that is none is set, and so is the mode kept.
+    // An invalid time is replaced, and the file mode is kept.
     let pair = Pair::new(
         LOG,
         sidecar(0, 5, BEFORE).replace("2026-03-01T09:00:00.5Z", "0001-01-01T00:00:00Z"),
@@ -333,7 +333,7 @@ fn a_sidecar_that_is_missing_is_made() {
 #[test]
 fn an_append_whose_sidecar_cannot_be_written_is_an_append() {
     let pair = Pair::usual();
-    // What stands where the new sidecar would be written is no leftover.
+    // A foreign file in place of the new sidecar is not treated as a leftover.
     pair.run("append", &["x"]).fine();
     let log = pair.log();
     let name = &convo::model::key::sha256(b"s.meta.json")[..16];
@@ -362,7 +362,7 @@ fn every_append_of_many_at_once_is_there() {
                             force: false,
                         };
                         let cut = pair.run("truncate", &["--keep-messages", "50", "-q"]);
-                        assert!(matches!(cut.status, 0 | 65), "{cut}"); // 65: its damaged line
+                        assert!(matches!(cut.status, 0 | 65), "{cut}"); // 65: it has a damaged line
                         let log = pair.path("s.jsonl");
                         convo::store::foreign::compact(&log, convo::format::Format::Picoclaw, &options)
                             .unwrap();

@@ -1,4 +1,4 @@
-//! PenguiFlow's memory states as values that go into a command and come out of it, and as files that are kept.
+//! Tests PenguiFlow memory states, piped through a command and stored in files.
 
 mod due;
 
@@ -14,7 +14,7 @@ fn turn(user: &str, answer: &str) -> Value {
     })
 }
 
-/// A state of this budget: turns that stay whole, most tokens of the summary, of everything, and what gives way.
+/// A state with this policy: number of full turns, summary limit, total limit and overflow policy.
 fn state(turns: &[Value], (keep, summary, total, overflow): (u64, u64, u64, &str)) -> String {
     let state = json!({
         "version": 1, "health": "healthy", "summary": "", "turns": turns, "pending": [], "backlog": [],
@@ -56,11 +56,11 @@ fn a_turn_is_complete_when_the_answer_comes() {
     assert_eq!(users(&document, "turns"), ["Hello?"]);
     assert_eq!(document["turns"][0]["assistant_response"], "Hi.");
     assert_eq!(document.get("convo"), None);
-    // Python's spelling.
+    // In Python's encoding.
     assert!(answered.out().starts_with(
         r#"{"version": 1, "health": "healthy", "summary": "", "turns": [{"user_message": "Hello?", "#
     ));
-    // A run with tools at once.
+    // A run with tools in one append.
     let run = concat!(
         r#"{"role":"user","content":"Weather?"}"#,
         "\n",
@@ -77,7 +77,7 @@ fn a_turn_is_complete_when_the_answer_comes() {
     assert_eq!(users(&document, "turns"), ["Hello?", "Weather?"]);
     let digest = &document["turns"][1]["trajectory_digest"];
     assert_eq!(digest["observations_summary"], r#"- w: "22""#);
-    // A file that is kept knows when it was.
+    // A stored file gets the time.
     assert!(document["turns"][1]["ts"].as_f64().unwrap() > 1e9);
 }
 
@@ -118,7 +118,7 @@ fn turns_beyond_those_that_stay_wait_and_are_summed_up() {
         .objects()
         .remove(0);
     assert_eq!(asked["messages"].as_array().unwrap().len(), 4);
-    // Failures are counted in the file, and after one too many what waits goes to the backlog.
+    // The file counts failures; after too many, pending turns move to the backlog.
     let fail = |now: &str| {
         let mut command = env.command(&["summarize", "-i", "state.json", "--with", "cmd:exit 3"]);
         command.env("CONVO_NOW", now);
@@ -162,7 +162,7 @@ fn turns_beyond_those_that_stay_wait_and_are_summed_up() {
             .len(),
         1
     );
-    // And it recovers.
+    // It recovers.
     env.run(&[
         "summarize",
         "-i",
@@ -188,7 +188,7 @@ fn turns_beyond_those_that_stay_wait_and_are_summed_up() {
 fn what_is_over_the_total_gives_way_or_is_refused() {
     let env = Env::new();
     let long = "x".repeat(400);
-    // P1 of the reference: it ends, the newest turn stays, and the answer is no.
+    // P1 of the reference: the loop ends, the newest turn is kept, and the status reports that the total is not met.
     env.write(
         "state.json",
         state(&[turn("a", "b")], (3, 20, 60, "truncate_summary")),
@@ -198,7 +198,7 @@ fn what_is_over_the_total_gives_way_or_is_refused() {
         .status(1)
         .says("the view exceeds the total of the retention policy");
     assert_eq!(users(&parsed(&env.read("state.json")), "turns"), [long.as_str()]);
-    // P6: what is refused is not there.
+    // P6: a rejected turn is not stored.
     env.write("state.json", state(&[turn("a", "b")], (3, 20, 60, "error")));
     env.run(&["append", "-i", "state.json", &long]).fine();
     let before = env.read("state.json");
@@ -206,7 +206,7 @@ fn what_is_over_the_total_gives_way_or_is_refused() {
         .status(1)
         .says("raise the total, or set overflow=truncate_oldest");
     assert_eq!(env.read("state.json"), before);
-    // A summary that is too long is cut, its tags whole.
+    // A summary that is too long is shortened; its tags are kept.
     let turns = [
         turn(
             &"the first of the questions is here. ".repeat(9),
@@ -299,7 +299,7 @@ fn what_penguiflow_refuses_is_refused_with_its_place() {
             .says(what);
         assert_eq!(env.read("state.json"), broken);
     }
-    // What is no memory is told apart, and passed over.
+    // A file that is not a memory state is recognized and skipped.
     env.write(
         "kv.json",
         r#"{"etag":"e","schema_version":1,"value":{},"tombstone":false}"#,

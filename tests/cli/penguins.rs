@@ -1,4 +1,4 @@
-//! The files of Penguin sessions: changed in place, written into a folder, shown.
+//! Tests Penguin session files: changes in place, writing into a directory, and display.
 
 mod links;
 
@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 
-/// A message in the spelling of somebody who does not print as Penguin does.
+/// A message in another encoding than Penguin's.
 const ODD: &str = r#"{"role": "user", "content": "caf\u00E9 \/",
   "category":"DIALOG", "id": "m1", "timestamp": "2026-03-01T09:00:00.5", "metadata": {"n": NaN,  "x": 1.50}, "odd": 1}"#;
 
@@ -37,7 +37,7 @@ fn document(messages: &[&str]) -> String {
     )
 }
 
-/// A folder with one session.
+/// A directory with one session.
 struct Folder {
     env: Env,
 }
@@ -76,7 +76,7 @@ impl Folder {
         names
     }
 
-    /// Refused with this status, and every byte is what it was.
+    /// Asserts that a change is rejected with this status and every byte is unchanged.
     #[track_caller]
     fn refuses(&self, status: i32, says: &str, verb: &str, options: &[&str]) {
         let all = || {
@@ -345,7 +345,7 @@ fn a_folder_gets_its_list_last() {
         }
     });
     assert_eq!(list, expected);
-    // Files that are there already are listed too; what is no session is not.
+    // Existing files are listed too; files that are not sessions are not.
     env.write(&format!("p/{NAME}.json"), document(&[ODD, PLAIN]));
     env.write("p/notes.json", "{}");
     env.run(&migrate).status(0);

@@ -1,4 +1,4 @@
-//! Plugins: `convo-NAME` on PATH, or beside the program.
+//! Tests plugins: `convo-NAME` on PATH, or next to the program.
 
 use crate::env::{CHAT, Env};
 use std::os::unix::fs::PermissionsExt;
@@ -17,7 +17,7 @@ fn with_plugin(text: &str) -> Env {
     env
 }
 
-/// The program where nothing lies beside it that was built with it.
+/// The program in a directory without the built plugins.
 fn alone(env: &Env, arguments: &[&str]) -> Command {
     let own = env.root().join("own/convo");
     if !own.exists() {
@@ -44,11 +44,11 @@ fn it_knows_the_program_and_the_store() {
     env.run(&["hello"])
         .fine()
         .gives(format!("{CHAT}{}\n", store.display()));
-    // An option of the program ahead of the verb counts for the plugin as well.
+    // A global option before the command applies to the plugin too.
     let other = env.root().join("other");
     let run = env.run(&["--store", other.to_str().unwrap(), "hello"]).status(0);
     assert!(run.out().ends_with(&format!("{}\n", other.display())), "{run}");
-    // Without the variable it is the store that would be used.
+    // Without the variable, the default store.
     let run = env.shell("unset CONVO_STORE; convo hello 2>&1 | tail -n 1");
     run.gives(format!("{}\n", env.root().join("data/convo").display()));
 }
@@ -141,7 +141,7 @@ fn a_plugin_that_does_not_start_is_69() {
     snapshot!("plugins_broken", env.run(&["hello"]).status(69));
 }
 
-/// "`convo help NAME`", in the plugins of the issue; `convo help` is what people type first.
+/// `convo help NAME` shows the help of the command or plugin.
 #[test]
 fn help_asks_the_verb_or_the_plugin() {
     let env = with_plugin("#!/bin/sh\necho \"help: $*\"\n");

@@ -46,7 +46,7 @@ fn the_history_goes_on_under_the_new_key() {
         .status(0);
     snapshot!("alias_promote", done);
     assert_eq!(messages(&env, KEY), shown);
-    // Its log stays, and the older name means the new session.
+    // Its log is kept, and the older name resolves to the new session.
     snapshot!("alias_promote_new", env.run(&["cat", KEY]).fine());
     snapshot!(
         "alias_promote_old",
@@ -56,7 +56,7 @@ fn the_history_goes_on_under_the_new_key() {
         .fine();
     assert!(messages(&env, KEY).contains("through the old name"));
     let before = (log(&env, KEY), log(&env, "key_agent_3amain_3adirect_3au1"));
-    // Again: nothing is counted twice.
+    // A repeated promotion counts nothing twice.
     env.run(&["alias", "promote", KEY, "agent:main:direct:u1"])
         .status(0)
         .says("unchanged: history of key_agent_3amain_3adirect_3au1 already adopted");
@@ -64,7 +64,7 @@ fn the_history_goes_on_under_the_new_key() {
         before,
         (log(&env, KEY), log(&env, "key_agent_3amain_3adirect_3au1"))
     );
-    // Nor by another one.
+    // Nor can another session adopt it.
     env.run(&["new", "-q", "--id", "second"]).fine();
     env.run(&["alias", "promote", "second", "agent:main:direct:u1"])
         .status(1)
@@ -85,7 +85,7 @@ fn only_into_a_session_without_a_history() {
         before,
         (log(&env, KEY), log(&env, "key_agent_3amain_3adirect_3au1"))
     );
-    // What was cut off is no history any more.
+    // Truncated messages are not history.
     env.run(&["truncate", "-q", KEY, "--all"]).status(0);
     env.run(&["alias", "promote", "-q", KEY, "agent:main:direct:u1"])
         .fine();
@@ -107,11 +107,11 @@ fn never_from_a_main_session() {
             .status(2)
             .says("an agent's main session");
     }
-    // The hashed name of another agent is known by its other names.
+    // The hashed name of another agent is recognized by its other names.
     let sales = "sk_v1_07acf90f25660558d2275b3eb6697626ac1341a7c8e4b9b3b80a3cb7a22ec0ef";
     env.run(&["alias", "promote", KEY, "agent:sales:x", sales])
         .status(2);
-    // Among the names of a session they are passed over.
+    // They are skipped among the names of a session.
     env.run(&["new", "-q", "--key", "agent:main:main"]).fine();
     env.run(&["append", "-q", "agent:main:main", "cron noise"]).fine();
     let names = r#"{"key":"k2","scope":{},"aliases":["agent:main:main","agent:main:direct:u2"],"shared":["agent:main:main"]}"#;
@@ -143,7 +143,7 @@ fn the_names_in_the_header_are_enough() {
         .fine();
     let made = env.run(&["new", "--scope", scope.out()]).status(0);
     let id = made.out().trim_end().to_string();
-    // An older name that is a session's own is left to it, and told.
+    // An older name that is a session's own id is not reassigned, with a notice.
     made.says("agent:main:direct:u1: is the id of key_agent_3amain_3adirect_3au1");
     env.run(&["context", &id, "--to", "openai-chat"]).status(1);
     env.run(&["alias", "promote", "-q", &id]).fine();
@@ -168,7 +168,7 @@ fn a_run_that_died_between_the_two_is_finished() {
         .fine();
     assert!(messages(&env, KEY).contains("kept"));
     assert_eq!(log(&env, old).matches("promoted_to").count(), 1);
-    // A promise to a session that has found a history of its own is taken back.
+    // A promotion to a session that gained its own history is undone.
     let env = older();
     let written = std::fs::read_to_string(env.log(old)).unwrap() + &promised + "\n";
     std::fs::write(env.log(old), written).unwrap();

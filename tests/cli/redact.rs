@@ -17,7 +17,7 @@ fn secrets_are_replaced_and_other_lines_keep_their_bytes() {
     assert!(run.out().starts_with(CHAT), "{run}");
     assert!(run.out().contains("use [REDACTED:gitlab-token:"), "{run}");
     assert!(!run.out().contains(TOKEN), "{run}");
-    // Once is enough, and equal values have equal placeholders.
+    // A second run changes nothing, and equal values have equal placeholders.
     let again = env
         .pipe(&["redact"], run.out())
         .status(0)
@@ -220,7 +220,7 @@ fn a_stored_session_is_redacted_everywhere() {
         lines(view.out())
     );
 
-    // A second run changes nothing, and what the archive has comes back without secrets.
+    // A second run changes nothing, and archived lines are restored without secrets.
     env.run(&["redact", "trip"])
         .status(0)
         .says("found nothing to redact");
@@ -241,7 +241,7 @@ fn a_stored_session_is_redacted_everywhere() {
         "{whole}"
     );
     env.run(&["fsck", "-q"]).fine();
-    // Numbers go on behind those that are there.
+    // Numbers continue after existing ones.
     env.run(&["append", "-q", "trip", "password: 'Thimble88!qqA'"])
         .fine();
     env.run(&["redact", "-q", "trip"]).fine();
@@ -383,7 +383,7 @@ fn lines_that_are_not_json_are_redacted_too() {
     let place = line("fine").len();
     run.says(&format!("-:2: byte {place}: not a JSON object; searched as text"));
     env.pipe(&["redact", "--check", "-q"], &input).status(65);
-    // Text that never was JSON is not damaged.
+    // Text that was never JSON is not damage.
     env.pipe(&["redact", "-q"], "[a list]\n{\"json\": 1}\nand text\n")
         .fine();
 }
@@ -440,7 +440,7 @@ fn values_are_allowed_by_pattern_and_never_quoted() {
         run.out().contains(TOKEN) && !run.out().contains("Saddle"),
         "{run}"
     );
-    // The hash under a key allows a value that can be guessed.
+    // The keyed hash allows a guessable value.
     env.write("key", "a secret");
     let keyed = ["redact", "--check", "--json", "--key", "key"];
     let found = env.pipe(&keyed, &input).status(1);

@@ -1,4 +1,4 @@
-//! Faults that were found once, each by its name, so that they stay away.
+//! Regression tests of fixed bugs.
 
 use crate::env::Env;
 
@@ -11,7 +11,7 @@ const SUMMED: &str = concat!(
     "{\"role\":\"assistant\",\"content\":\"a4\",\"id\":\"m4\"}\n",
 );
 
-/// The header came behind the summary, and the session was torn in two.
+/// The header came after the summary, which split the session.
 #[test]
 fn a_settled_stream_begins_with_its_header_and_needs_nothing_that_is_gone() {
     let env = Env::new();
@@ -28,7 +28,7 @@ fn a_settled_stream_begins_with_its_header_and_needs_nothing_that_is_gone() {
     assert!(count.out().contains("\"summary\":true"), "{count}");
 }
 
-/// A summary of the middle stood at the front once its stream was settled.
+/// A summary of the middle moved to the front when its stream was settled.
 #[test]
 fn a_summary_of_the_middle_stays_in_the_middle() {
     let env = Env::new();
@@ -47,7 +47,7 @@ fn a_summary_of_the_middle_stays_in_the_middle() {
     assert_eq!(through.out(), direct.out());
 }
 
-/// An addition settled what it had not changed: hidden messages were gone from the file.
+/// An append settled unrelated events, so hidden messages were removed from the file.
 #[test]
 fn an_addition_leaves_the_log_as_it_is() {
     let env = Env::new();
@@ -56,7 +56,7 @@ fn an_addition_leaves_the_log_as_it_is() {
     assert!(env.read("s.jsonl").starts_with(SUMMED));
 }
 
-/// Members of a request, and of messages, were gone without a word.
+/// Members of a request and of messages were dropped silently.
 #[test]
 fn a_request_comes_back_as_the_request_it_was() {
     let env = Env::new();
@@ -71,7 +71,7 @@ fn a_request_comes_back_as_the_request_it_was() {
     assert_eq!(env.read("request.json"), expected);
 }
 
-/// A file whose first lines are bare is one of lines, whatever comes later.
+/// A file whose first lines are bare messages is a file of lines, whatever follows.
 #[test]
 fn a_file_of_lines_keeps_what_it_holds_beside_messages() {
     let env = Env::new();
@@ -83,7 +83,7 @@ fn a_file_of_lines_keeps_what_it_holds_beside_messages() {
     assert_eq!(env.read("late.jsonl"), text);
 }
 
-/// Late results were parted from their calls.
+/// Late results were separated from their calls.
 #[test]
 fn a_late_result_keeps_its_call() {
     let env = Env::new();
@@ -120,7 +120,7 @@ fn a_lone_surrogate_spoils_no_event() {
     env.pipe(&["cat"], &odd).fine().gives(&odd);
 }
 
-/// Inputs that name a closed output were all read and told.
+/// With a closed output, all inputs were read and reported.
 #[test]
 fn a_full_disk_is_told_once() {
     let env = Env::new();
@@ -132,7 +132,7 @@ fn a_full_disk_is_told_once() {
     assert_eq!(run.to_string().matches("No space left").count(), 1, "{run}");
 }
 
-/// Python's DEVNULL is open for reading and writing: that is no closed output.
+/// Python's DEVNULL is open for reading and writing, but is not a closed output.
 #[test]
 fn a_null_device_open_both_ways_is_an_output() {
     let env = Env::new();
@@ -140,7 +140,7 @@ fn a_null_device_open_both_ways_is_an_output() {
     env.shell("convo cat a.jsonl 1<>/dev/null").fine();
 }
 
-/// Flags that had no effect, and said nothing.
+/// Options without effect were accepted silently.
 #[test]
 fn a_flag_that_does_nothing_is_refused() {
     let env = Env::with_chat();

@@ -1,4 +1,4 @@
-//! `relocate`: sessions of other programs follow a project to its new directory.
+//! Tests `relocate`, which updates sessions of other programs after a project moved.
 
 use crate::agents::truth::Sample;
 use crate::agents::{FIRST, OTHER, SECOND, claude, home, put, state};
@@ -6,7 +6,7 @@ use crate::env::{Env, Run};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The files of the homes with their bytes, without the journals of convo.
+/// The files of the homes with their bytes, without convo's journals.
 pub fn files(env: &Env) -> BTreeMap<String, String> {
     let home = home(env);
     let mut found = BTreeMap::new();
@@ -27,7 +27,7 @@ fn slug(path: &str) -> String {
         .collect()
 }
 
-/// Homes of programs with sessions of `/src/api`, of a directory below it, and of two whose names begin alike.
+/// Homes of programs with sessions of `/src/api`, of a directory below it, and of two with a similar prefix.
 struct Moved {
     env: Env,
     new: String,
@@ -206,7 +206,7 @@ fn sessions_follow_their_project() {
         assert_eq!(after[path], before[path]);
     }
     assert_eq!(after.len(), before.len(), "{:?}", after.keys());
-    // Files keep their times: a program that deletes old sessions counts by them.
+    // File times are preserved, because programs delete old sessions by time.
     let time = |states: &[(PathBuf, std::time::SystemTime, u64)], name: &str| {
         let (_, time, _) = states.iter().find(|(path, ..)| path.ends_with(name)).unwrap();
         *time
@@ -215,7 +215,7 @@ fn sessions_follow_their_project() {
         time(&state(env), ".claude/history.jsonl"),
         time(&times, ".claude/history.jsonl")
     );
-    // The sessions are those of the new directory.
+    // The sessions belong to the new directory.
     let listed = env
         .run(&["list", "--agents", "--project", new, "--columns", "name"])
         .fine();
@@ -238,7 +238,7 @@ fn sessions_join_those_of_the_new_directory() {
     let moved = Moved::new();
     let (env, to) = (&moved.env, slug(&moved.new));
     let old = ".claude/projects/-src-api";
-    // Another project with the same name of its directory, and a session in the new one.
+    // Another project with the same encoded name, and a session in the new directory.
     let other = claude(OTHER, "/src-api", "Another one.");
     put(env, format!("{old}/{OTHER}.jsonl"), &other, 3);
     put(env, format!(".claude/projects/{to}/{SECOND}.jsonl"), "{}\n", 3);
@@ -266,7 +266,7 @@ fn sessions_join_those_of_the_new_directory() {
     );
     env.run(&["relocate", "--undo"]).status(0);
     assert_eq!(files(env), before);
-    // A session that is there already.
+    // A session that already exists there.
     put(env, format!(".claude/projects/{to}/{FIRST}.jsonl"), "{}\n", 3);
     let before = files(env);
     let run = moved.run(&[]).status(73);
@@ -301,7 +301,7 @@ fn nothing_changes_while_a_program_runs() {
     drop(writer);
     assert_eq!(files(env), before);
     moved.run(&["--force"]).status(0);
-    // What changed since is not undone.
+    // Files that changed since are not restored.
     let to = format!(".claude/projects/{}/{FIRST}.jsonl", slug(&moved.new));
     let grown = files(env)[&to].clone() + "{}\n";
     put(env, &to, &grown, 3);
@@ -358,7 +358,7 @@ fn what_is_not_a_move_is_refused() {
     assert!(run.out().lines().all(|line| line.starts_with("pi\t")), "{run}");
 }
 
-/// The members that are known of the sample data change, and nothing else.
+/// The documented members of the sample data change, and nothing else.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn homes_change_as_known() {
@@ -377,7 +377,7 @@ fn homes_change_as_known() {
             .extension()
             .is_some_and(|ending| ending == "db" || ending == "sqlite");
         if is_database {
-            // With the plugin they are changed: see the tests of that.
+            // The plugin's tests cover changes of databases.
             let is_reported = run.stderr.contains(&format!("{path}: not changed: database"));
             assert!(is_reported || after[path] != before[path], "{path}: {run}");
             continue;

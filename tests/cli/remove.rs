@@ -12,7 +12,7 @@ fn to_the_trash_and_told() {
     assert!(env.store().join("trash/trip.20261120T180203Z.jsonl").is_file());
 }
 
-/// The way back that `remove` itself names.
+/// The undo command that `remove` prints works.
 #[test]
 fn restore_brings_it_back() {
     let env = Env::with_chat();
@@ -62,8 +62,8 @@ fn errors() {
     assert_eq!(env.read("trip.jsonl"), CHAT);
 }
 
-/// A session that only begins with the name is never meant where something of exactly this name is in the trash, and
-/// never destroyed.
+/// If the trash has something with exactly this name, a session for which the name is only a prefix is never selected
+/// or purged.
 #[test]
 fn a_name_in_full_goes_before_one_that_begins_so() {
     let env = Env::with_chat();
@@ -92,7 +92,7 @@ fn a_purge_that_was_cut_off_is_finished() {
     env.run(&["fsck", "-q"]).fine();
 }
 
-/// An id that looks like another one and a time.
+/// An id that looks like another id with a time.
 #[test]
 fn a_purge_takes_nothing_of_another_session() {
     let env = Env::with_chat();

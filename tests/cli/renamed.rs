@@ -1,8 +1,9 @@
-//! Former names of options, and settings as keys of `--tune` and `--compat`: same result, and `-v` reports the new name.
+//! Tests former option names, and settings as keys of `--tune` and `--compat`: same result, and `-v` reports the new
+//! name.
 
 use crate::env::{CHAT, Env, Run};
 
-/// A command line with a former and with the present name of an option, on a store with the session `trip`.
+/// A command line with the former and with the current name of an option, on a store with the session `trip`.
 #[rustfmt::skip] // one line each
 const RENAMED: &[(&[&str], &[&str], &str)] = &[
     (&["new", "--id", "a", "--memory", "keep_last=2", "--stdout"], &["new", "--id", "a", "--retention", "keep_last=2", "--stdout"], "--retention"),
@@ -36,7 +37,7 @@ fn same(old: &Run, new: &Run) {
 #[test]
 fn former_names_work_and_are_reported() {
     for (old, new, name) in RENAMED {
-        // Each in a store of its own: ids depend on the number of runs.
+        // Each in a separate store, because ids depend on the number of runs.
         let env = || {
             let env = Env::with_chat();
             env.write(
@@ -67,7 +68,7 @@ fn former_names_work_and_are_reported() {
             .out()
             .lines()
             .filter(|line| line.trim_start().starts_with('-'));
-        // `--role` of summarize and `--id` of split name other things elsewhere.
+        // `--role` of summarize and `--id` of split have other meanings elsewhere.
         assert!(
             options.into_iter().all(|line| !listed(line)),
             "{former} in: {help}"
@@ -75,7 +76,7 @@ fn former_names_work_and_are_reported() {
     }
 }
 
-/// Former options of `compact`, and the same as keys.
+/// Former options of `compact`, and the equivalent keys.
 #[rustfmt::skip] // one line each
 const KEYS: &[(&[&str], &[&str])] = &[
     (&["--when", "tokens>=50", "--hysteresis", "0.3", "--best-effort"], &["--when", "tokens>=50", "--tune", "trigger.hysteresis=0.3", "--best-effort"]),
@@ -222,7 +223,7 @@ fn either_order_of_expand_and_the_new_name_of_an_alias() {
         assert_eq!(run.out(), "More?\n", "{operands:?}");
     }
     env.run(&["restore", &event, "trip"]).status(0);
-    // Any other id comes last, and alone it is looked for in standard input.
+    // An unknown id comes last; alone it is searched for in standard input.
     assert_eq!(
         env.run(&["expand", "--text", "trip", "m2"]).fine().out(),
         "Weather in Paris?\n"
@@ -320,7 +321,7 @@ fn the_output_format_follows_the_input_or_the_ending() {
             .status(0);
         run.out().trim().to_string()
     };
-    // Of a file, of standard input, of a stored session.
+    // From a file, standard input and a stored session.
     let run = env.run(&["cat", "-t", "same", "body.json"]).fine();
     assert_eq!(run.out().trim_end(), body);
     let run = env.pipe(&["cat", "-t", "same"], body).fine();
@@ -332,7 +333,7 @@ fn the_output_format_follows_the_input_or_the_ending() {
     assert!(!run.out().contains("yo") && run.out().contains("more"), "{run}");
     let run = env.run(&["cat", "-t", "same", "trip"]).fine();
     assert_eq!(format(&run.stdout), "native");
-    // A stream larger than what is looked at.
+    // A stream larger than the part used for detection.
     let text = "long ".repeat(40_000);
     let large = body.replace("hi", &text);
     assert_eq!(
@@ -344,7 +345,7 @@ fn the_output_format_follows_the_input_or_the_ending() {
         "# aider chat started at 2026-01-01 10:00:00\n\n#### hi\n\nyo\n",
     );
     env.run(&["cat", "-t", "same", "trip", "--pack"]).status(0);
-    // The ending, unless --to says otherwise.
+    // The extension decides, unless --to is given.
     let written = |arguments: &[&str], file: &str| {
         env.run(&[arguments, &["-q", "-o", file]].concat()).status(0);
         env.read(file)

@@ -105,7 +105,7 @@ fn the_list_tells_what_can_be_taken_back() {
         "restore_list_json",
         env.run(&["restore", "--list", "trip", "--json"]).fine()
     );
-    // What it names can be taken back.
+    // The listed events can be undone.
     let list = env.run(&["restore", "--list", "trip"]).fine();
     let first = list.out().split('\t').next().unwrap().to_string();
     env.run(&["restore", "-q", "trip", &first]).fine();

@@ -1,4 +1,4 @@
-//! A session that rolls on: what a run reads of it by a checkpoint is what it would read of the whole log.
+//! Tests that reading a long session from a checkpoint gives the same as reading the whole log.
 
 use crate::env::{Env, Run};
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ fn checkpoint(env: &Env) -> PathBuf {
     env.store().join("cache/chat.view")
 }
 
-/// Runs the same in both places, of which the second forgets its checkpoints.
+/// Runs the same in both places; the second deletes its checkpoints.
 fn both(places: &[Env; 2], arguments: &[&str]) -> Run {
     let _ = std::fs::remove_dir_all(places[1].store().join("cache"));
     let [one, other] = places.each_ref().map(|env| env.run(arguments));
@@ -118,7 +118,7 @@ fn what_has_left_the_view_is_not_read_and_what_is_read_is_checked() {
     let context = env.run(&["context", "chat"]).fine();
     let log = std::fs::read(env.log("chat")).unwrap();
     let text = String::from_utf8(log.clone()).unwrap();
-    // A message in the middle, which a summary stands for.
+    // A message in the middle, which a summary covers.
     let middle = text.find("Case 8:").unwrap();
     let damaged = text.replacen("Case 8:", "Case 9:", 1);
     std::fs::write(env.log("chat"), &damaged).unwrap();
@@ -126,13 +126,13 @@ fn what_has_left_the_view_is_not_read_and_what_is_read_is_checked() {
     env.run(&["cat", "chat"]).status(65);
     env.run(&["fsck", "chat"]).status(1);
     assert!(middle > 0);
-    // The newest: it is in view.
+    // The newest message, which is in the view.
     let newest = text.rfind("In case 50").unwrap();
     let mut bytes = log.clone();
     bytes[newest + 8] = b'6';
     std::fs::write(env.log("chat"), &bytes).unwrap();
     env.run(&["context", "chat"]).status(65);
-    // Whatever the cache says.
+    // Regardless of the cache.
     std::fs::write(env.log("chat"), &log).unwrap();
     let kept = std::fs::read(checkpoint(&env)).unwrap();
     for nth in 0..40 {

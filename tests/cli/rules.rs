@@ -1,4 +1,4 @@
-//! `convo check --rules` and `--junit`, and `convo cat --stable`.
+//! Tests `convo check --rules` and `--junit`, and `convo cat --stable`.
 
 use crate::check::BROKEN;
 use crate::env::{CHAT, Env};
@@ -38,7 +38,7 @@ fn violations_are_printed_as_check_prints_them() {
         .status(0)
         .gives("")
         .says("convo: trip.jsonl: 1 rule: passed\n");
-    // Rules alone, unless an API is named; several files are one.
+    // Only rules, unless an API is named; several rule files are merged.
     env.pipe(&["check", "--rules", "good.toml"], BROKEN)
         .status(1)
         .says("1 rule: 1 failed");
@@ -96,7 +96,7 @@ fn a_bad_file_is_a_configuration_error() {
         "trip.jsonl",
     ];
     env.run(&fix).status(2);
-    // Rules that nothing was checked against do not hold.
+    // Rules without an input to check fail.
     env.pipe(&["check", "--rules", "rules.toml"], "")
         .status(1)
         .says("no session to check");
@@ -121,7 +121,7 @@ fn prices_of_a_file_make_a_cost() {
     env.pipe(&["check", "--prices", "prices.toml"], asked).status(2);
 }
 
-/// The names of the elements of a document, in order; fails where it is not well-formed.
+/// The element names of an XML document, in order; fails if it is not well-formed.
 fn elements(xml: &str) -> Vec<String> {
     assert!(
         xml.chars()
@@ -193,7 +193,7 @@ fn results_as_junit_are_well_formed_whatever_the_text() {
         ["testsuites", "testsuite", "testcase", "failure"],
         "{run}"
     );
-    // Without rules the APIs are the cases; an input that cannot be read is an error.
+    // Without rules each API is a case; an unreadable input is an error.
     let run = env.pipe(&["check", "--junit", "-"], BROKEN).status(1);
     assert!(run.out().contains("name=\"structure\">\n"), "{run}");
     let run = env
@@ -249,7 +249,8 @@ fn a_stable_session_is_the_same_for_other_ids_times_and_paths() {
         assert!(a.out().contains("/path/1"), "{a}");
     }
     snapshot!("cat_stable", env.pipe(&["cat", "--stable"], one));
-    // A stable session is a session, and stable itself; a foreign document is not the bytes that it was.
+    // The output of --stable is a session and stable itself; a document of another format is not written with its
+    // original bytes.
     let stable = env.pipe(&["cat", "--stable"], one).fine();
     env.pipe(&["check", "-q"], &stable.stdout).fine();
     env.pipe(&["cat", "--stable"], &stable.stdout)

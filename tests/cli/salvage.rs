@@ -1,9 +1,9 @@
-//! Damaged sessions of Penguin: put together from what is left of a file and of the copies beside it.
+//! Tests damaged Penguin sessions, reconstructed from a file and its backups.
 
 use crate::env::{Env, Run};
 use serde_json::Value;
 
-/// The name of a session as Penguin gives it.
+/// The name of a session in Penguin's format.
 const ID: &str = "session_20260820_130001_5bc8fbbc";
 
 fn message(nth: usize, text: &str) -> Value {
@@ -15,7 +15,7 @@ fn message(nth: usize, text: &str) -> Value {
     })
 }
 
-/// A session document of these messages, spelled as Penguin does it.
+/// A session document with these messages in Penguin's encoding.
 fn document(messages: &[Value]) -> String {
     let last = messages.len();
     let document = serde_json::json!({
@@ -35,7 +35,7 @@ fn of(numbers: impl IntoIterator<Item = usize>) -> String {
     )
 }
 
-/// An environment with the files of the session, by their endings.
+/// An environment with the files of the session, by suffix.
 fn with(files: &[(&str, &[u8])]) -> Env {
     let env = Env::new();
     for (ending, bytes) in files {
@@ -44,7 +44,7 @@ fn with(files: &[(&str, &[u8])]) -> Env {
     env
 }
 
-/// The numbers of the messages that are stored.
+/// The numbers of the stored messages.
 fn stored(env: &Env) -> Vec<usize> {
     let run = env.run(&["cat", "-q", ID]);
     run.out()
@@ -81,7 +81,7 @@ fn a_file_that_is_cut_is_filled_up_from_its_copies() {
         let from = row(&run)["from"].as_object().unwrap().clone();
         let sum: u64 = from.values().map(|count| count.as_u64().unwrap()).sum();
         assert_eq!(sum as usize, all.len(), "{from:?}");
-        // With a copy that is newer nothing is lost at all.
+        // With a newer backup nothing is lost.
         let env = with(&[("", cut), (".bak", bak.as_bytes()), (".temp", temp.as_bytes())]);
         env.run(&["migrate", "in"]).status(65);
         assert_eq!(stored(&env), (1..=9).collect::<Vec<_>>(), "{tenth}");
@@ -103,7 +103,7 @@ fn it_says_what_came_from_where() {
     let run = env.run(&["migrate", "--dry-run", "--json", "in"]).status(65);
     assert_eq!(row(&run)["sessions"][0]["messages"], 6);
     snapshot!("salvage", env.run(&["migrate", "in"]).status(65));
-    // 4 stands behind 2 in its file, and 9 behind 5 in the other.
+    // 4 follows 2 in its file, and 9 follows 5 in the other.
     assert_eq!(stored(&env), [1, 2, 4, 3, 5, 9]);
     let header = env
         .run(&["cat", "-q", ID])
@@ -118,12 +118,12 @@ fn it_says_what_came_from_where() {
     });
     assert_eq!(header["source"]["salvaged"], expected);
     assert_eq!(row(&env.run(&["migrate", "--json", "in"]))["from"], expected);
-    // What stood behind the messages is in the copies only.
+    // Data after the messages is only in the backups.
     assert_eq!(
         header["metadata"]["penguin"]["tool_call_records"][0]["call_id"],
         "c"
     );
-    // Reading it is the same.
+    // Reading the file gives the same.
     let path = format!("in/{ID}.json");
     assert_eq!(
         env.run(&["cat", "-q", &path]).status(65).out(),
@@ -185,7 +185,7 @@ fn what_is_behind_the_damage_comes_back() {
     let run = env.run(&["migrate", "in"]).status(65);
     run.says("8 messages from it").says("skipped ");
     assert_eq!(stored(&env), [1, 2, 3, 4, 6, 7, 8, 9]);
-    // A copy that has it fills the gap.
+    // A backup that has the messages fills the gap.
     env.write(&format!("in/{ID}.json.bak"), of(4..=5));
     let run = env.run(&["migrate", "--out", "out", "in"]).status(65);
     run.says(&format!("1 from {ID}.json.bak (msg_00000005)"));
@@ -214,7 +214,7 @@ fn a_notice_takes_the_place_of_what_is_lost() {
     assert!(!env.work().join(format!("strict/{ID}.jsonl")).exists());
     snapshot!("salvage_notice", env.run(&["migrate", "in"]).status(65));
     snapshot!("salvage_notice_stored", env.run(&["cat", ID]).status(0));
-    // It is no rule, and reading the file itself invents nothing.
+    // It is not an instruction, and reading the file itself adds nothing.
     env.run(&["cat", &format!("in/{ID}.json")]).status(65).gives("");
     env.run(&["show", &format!("in/{ID}.json")]).status(65).gives("");
     let again = env.run(&["migrate", "--mark", "in"]).status(65);
@@ -223,7 +223,7 @@ fn a_notice_takes_the_place_of_what_is_lost() {
         env.work().join(format!("in/{ID}.json")).exists(),
         "what is lost stays where it is"
     );
-    // Readable again, it is told and not replaced.
+    // Readable again, it is reported and not replaced.
     env.write(&format!("in/{ID}.json"), of(1..=2));
     let run = env.run(&["migrate", "in"]).status(73);
     assert!(run.out().starts_with("conflict\t"), "{run}");
@@ -239,7 +239,7 @@ fn a_notice_is_for_sessions_of_penguin_only() {
     let run = env.run(&["migrate", "in"]).status(65);
     assert!(!run.out().contains("notice"), "{run}");
     assert!(!env.store().join("sessions").exists() || env.run(&["list"]).out().is_empty());
-    // An index beside them says whose they are; what is whole is what it is.
+    // An index next to them identifies the format; a valid file is read as it is.
     env.write("in/session_index.json", "{}");
     env.write("in/package.json", "{\"name\":\"a package\"}");
     env.write("in/text.json", "no JSON");
@@ -254,7 +254,7 @@ fn a_notice_is_for_sessions_of_penguin_only() {
         ["notice", "notice", "not-a-session", "notice", "not-a-session"],
         "{run}"
     );
-    // So does the option.
+    // The option has the same effect.
     let env = Env::new();
     env.write("in/some.json", "{\"broken\":");
     env.write("in/package.json", "{\"name\":\"a package\"}");
@@ -301,7 +301,7 @@ fn penguins_own_recovery_session_stands_beside_what_was_salvaged() {
     assert!(cat.out().contains("recovered_from") && cat.out().contains("could not be loaded"));
 }
 
-/// Nothing of it may be read over and over.
+/// The file must not be read repeatedly.
 #[test]
 fn a_hostile_file_is_done_with_soon() {
     let size: usize = 2 << 20;
@@ -311,7 +311,7 @@ fn a_hostile_file_is_done_with_soon() {
         (",{\"role\":[", "", size),
         (nested, "", size),
         ("\n    {\"role\":1,\"content\":", "}", size / 2),
-        // Messages without end, of which each has its finding.
+        // An endless list of messages, each with a finding.
         ("{\"role\":1,\"content\":1,\"category\":1}X", "", size / 20),
     ] {
         let times = size / piece.len();
@@ -321,7 +321,7 @@ fn a_hostile_file_is_done_with_soon() {
         );
         let env = Env::new();
         env.write("s.json", text);
-        // What takes quadratic time is killed as one that hangs.
+        // Quadratic time would exceed the time limit.
         env.run(&["migrate", "-q", "--from", "penguin", "s.json"])
             .status(65);
     }

@@ -1,8 +1,8 @@
-//! What a person sees: `show` in a pseudo terminal, its colors, and its pager.
+//! Tests `show` in a pseudo terminal: layout, colors and pager.
 
 use crate::env::{CHAT, Env, Run, settings};
 
-/// Markdown, wide and combining characters, changes of files, failures, and two days.
+/// Markdown, wide and combining characters, file changes, failures, and two days.
 fn session() -> String {
     let call = |id: &str, name: &str, arguments: serde_json::Value| serde_json::json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments.to_string()}});
     let markdown = "# Plan\n\nA **bold** word, `code` and a [link](https://example.com/a).\n\n\
@@ -32,7 +32,7 @@ fn session() -> String {
     lines.map(|line| format!("{line}\n")).concat()
 }
 
-/// Runs a shell line in a terminal of this size. None where `script` is missing.
+/// Runs a shell command in a terminal of this size; none without `script`.
 fn terminal(env: &Env, (columns, rows): (usize, usize), line: &str) -> Option<Run> {
     if !std::path::Path::new("/usr/bin/script").exists() {
         eprintln!("skipped: /usr/bin/script is missing");
@@ -70,7 +70,7 @@ fn a_session_fits_every_width() {
     }
 }
 
-/// As it is written, in one line each, with complete ids and times in UTC.
+/// Unformatted, one line each, with complete ids and UTC times.
 #[test]
 fn a_pipe_receives_plain_text() {
     let env = Env::new();
@@ -151,7 +151,7 @@ fn a_pager_shows_what_does_not_fit() {
     assert!(help.out().contains("P:"), "{help}");
 }
 
-/// The text is printed, the status is that of the command, and nothing is said about the pager.
+/// The text is printed with the command's own status, and no message about the pager.
 #[test]
 fn a_pager_that_fails_loses_nothing() {
     let env = Env::with_chat();
@@ -180,12 +180,12 @@ fn a_pager_that_fails_loses_nothing() {
     assert_eq!(terminal(&env, (80, 5), line).unwrap().status, 65);
 }
 
-/// One line of five megabytes, with and without places to break it.
+/// One line of five megabytes, with and without possible line breaks.
 #[test]
 fn a_very_long_line_is_shown() {
     let env = Env::new();
     for text in ["x".repeat(5_000_000), "word ".repeat(1_000_000)] {
-        // The role comes first: a format is detected by the beginning of the input.
+        // The role comes first because detection uses the beginning of the input.
         let lines = [
             format!(r#"{{"role":"user","content":"{text}"}}"#),
             format!(r#"{{"role":"tool","tool_call_id":"c","content":"{text}"}}"#),
@@ -206,7 +206,7 @@ fn a_very_long_line_is_shown() {
     }
 }
 
-/// A table for people, and what to do next; rows of tab-separated values for programs.
+/// Tables with hints for people; tab-separated values for programs.
 #[test]
 fn reports_are_tables_on_a_terminal() {
     let env = Env::new();
@@ -264,7 +264,7 @@ fn lists_are_tables_on_a_terminal_and_plain_in_a_pipe() {
     assert!(paged.out().starts_with("P:4c2ddfdc"), "{paged}");
 }
 
-/// A session without a title is shown under its first question.
+/// A session without a title is shown with its first question.
 #[test]
 fn a_session_without_a_title_has_that_of_the_list() {
     let env = Env::new();

@@ -1,11 +1,11 @@
-//! `search`: which lines are found, how they are printed, and what is not decoded.
+//! Tests `search`: which lines match, how they are printed, and what is not decoded.
 
 use crate::env::{CHAT, Env, OPENAI};
 use crate::sample_data;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, SystemTime};
 
-/// A message of Claude Code.
+/// A Claude Code message.
 fn claude(id: &str, parent: &str, role: &str, content: &str) -> String {
     let parent = if parent.is_empty() {
         "null".to_string()
@@ -23,7 +23,7 @@ fn claude(id: &str, parent: &str, role: &str, content: &str) -> String {
     )
 }
 
-/// A session in which everything is escaped in some way.
+/// A session with every kind of escape.
 fn escaped() -> String {
     let call = concat!(
         r#"[{"type":"text","text":"Looking."},{"type":"tool_use","id":"toolu_1","name":"Bash","#,
@@ -59,7 +59,7 @@ fn lines_of_the_store_are_printed_with_their_place() {
     env.run(&["search", "-m", "1", "sunny", "tri"])
         .fine()
         .gives("trip\t4\ttool\tresult\t22 C, sunny\n");
-    // What is no text of the session is not found.
+    // Text that is not part of a message is not found.
     for absent in ["snowy", "created_at", "m2", "c1"] {
         let run = env.run(&["search", absent]).status(1).gives("");
         assert_eq!(run.stderr, "");
@@ -175,7 +175,7 @@ fn sessions_are_selected_and_the_newest_are_first() {
     assert_eq!(names(&["--program", "codex"]), "");
     assert_eq!(names(&["--since", "2026-11-01T10:02:00Z"]), "./logs/older.jsonl");
     assert_eq!(names(&["--until", "2026-11-01T10:02:00Z"]), "./logs/newer.jsonl");
-    // The same of `list`.
+    // The same for `list`.
     let run = env.run(&["list", "--program", "claude", "./logs"]).fine();
     assert_eq!(run.out().lines().count(), 1, "{run}");
 }
@@ -297,7 +297,7 @@ fn wrong_arguments_are_named() {
     env.run(&["search", "x", "./missing.jsonl"])
         .status(66)
         .says("./missing.jsonl: cannot open");
-    // One bad operand does not hide the others.
+    // An invalid operand does not affect the others.
     env.run(&["search", "-c", "sunny", "nobody", "trip"])
         .status(66)
         .gives("trip\t2\n");
@@ -323,7 +323,7 @@ fn damaged_and_unreadable_files_do_not_hide_others() {
     let locked = env.write("logs/c.jsonl", CHAT);
     std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o000)).unwrap();
     if std::fs::read(&locked).is_ok() {
-        return; // a user who may read everything
+        return; // this user can read everything
     }
     let run = env.run(&["search", "-l", "sunny", "./logs"]).status(74);
     assert_eq!(run.out().lines().count(), 2, "{run}");
@@ -403,7 +403,7 @@ fn a_closed_pipe_ends_the_search() {
     assert_eq!((run.out().lines().count(), run.stderr.as_str()), (2, ""), "{run}");
 }
 
-/// What the undecoded bytes exclude has no match: a pattern that requires nothing finds the same.
+/// Skipping undecoded lines loses no match: a pattern that disables skipping finds the same.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn nothing_is_missed_in_the_sample_data() {

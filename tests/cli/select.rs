@@ -1,4 +1,4 @@
-//! `--last`, `--role`, `--tool` and the other filters of `show`, `cat` and `context`.
+//! Tests `--last`, `--role`, `--tool` and the other filters of `show`, `cat` and `context`.
 
 use crate::env::Env;
 
@@ -39,7 +39,7 @@ fn exchanges_tools_texts_and_ids() {
         assert_eq!(run(&["--first", "1"]), "- system user assistant tool assistant");
         assert_eq!(run(&["--tool", "weather"]), "- assistant tool");
         assert_eq!(run(&["--grep", "PARIS", "-r", "user"]), "- user");
-        // The result of a call is never printed without the call.
+        // The result of a call is always printed with the call.
         assert_eq!(run(&["--grep", "22 c, SUNNY"]), "- assistant tool");
         assert_eq!(
             run(&["--last", "99"]),
@@ -85,7 +85,7 @@ fn the_messages_in_another_format() {
         "{text}"
     );
     assert!(!text.contains("Rain."), "{text}");
-    // A document that comes back in its own format is not the bytes that it was.
+    // A document converted back to its own format does not keep its bytes.
     env.write(
         "body.json",
         r#"{"messages":[{"role":"system","content":"terse"},{"role":"user","content":"hi"}]}"#,
@@ -114,7 +114,7 @@ fn hidden_messages_stay_hidden_unless_all_is_shown() {
         "{all}"
     );
     assert!(all.contains("tool weather"), "{all}");
-    // Not in view, and so the answer is no.
+    // Nothing matches in the view, so the status is 1.
     let run = env.run(&["cat", "trip", "-r", "tool"]).status(1);
     assert!(run.stdout.is_empty(), "{run}");
 }

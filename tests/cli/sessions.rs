@@ -1,4 +1,4 @@
-//! Many sessions in one input: every verb works session by session, and `--session` picks one.
+//! Tests inputs with many sessions: every command processes each session, and `--session` selects one.
 
 use crate::env::Env;
 
@@ -29,7 +29,7 @@ fn sessions_have_the_name_of_the_file_and_a_number() {
     let out = env.run(&["cat", "many.json"]).fine().out().to_string();
     assert_eq!(ids(&out), ["key_many_231", "key_many_232"]);
     assert!(out.contains("\"key\":\"many#1\""), "{out}");
-    // A second run gives the same.
+    // A repeated run gives the same.
     env.run(&["cat", "many.json"]).fine().gives(&out);
 }
 
@@ -66,7 +66,7 @@ fn one_of_them_is_picked_by_number_or_id() {
             .status(66)
             .says("no session '3'");
     }
-    // To the store too, and of a stored one.
+    // Also with the store as destination, and with a stored session.
     env.run(&["migrate", "-q", "--session", "2", "many.json"]).fine();
     let stored = env.run(&["list"]).fine().out().to_string();
     assert_eq!(stored.lines().count(), 1, "{stored}");
@@ -131,7 +131,7 @@ fn lines_of_sessions_keep_what_is_damaged_between_them() {
     assert_eq!(env.read("lines.jsonl"), expected);
 }
 
-/// What is wrong with one session is told, and the next one follows; nothing is left out of a file for it.
+/// An error of one session is reported, the next one is processed, and a file loses nothing.
 #[test]
 fn one_bad_session_does_not_stop_the_next() {
     let env = Env::new();
@@ -147,7 +147,7 @@ fn one_bad_session_does_not_stop_the_next() {
     assert_eq!(env.read("two.jsonl"), text);
 }
 
-/// An array that is cut somewhere gives the sessions ahead of the cut.
+/// A truncated array gives the sessions before the truncation.
 #[test]
 fn a_cut_export_gives_what_is_whole() {
     let env = Env::new();
@@ -174,7 +174,7 @@ fn many_are_one_line_each_and_back() {
             .all(|line| line.starts_with("{\"type\":\"packed\",\"id\":\"key_many_23")),
         "{packed}"
     );
-    // Lines in another order are the sessions in another order.
+    // The sessions follow the order of the lines.
     let turned: Vec<&str> = packed.lines().rev().collect();
     let back = env
         .pipe(&["cat"], format!("{}\n", turned.join("\n")))
@@ -216,7 +216,7 @@ fn packed_sessions_are_migrated_and_appended() {
     );
 }
 
-/// A session begins with its header, whatever empty lines stand ahead of it.
+/// A session begins with its header, even after empty lines.
 #[test]
 fn empty_lines_ahead_of_a_session_do_not_hide_its_name() {
     let env = Env::new();

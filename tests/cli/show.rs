@@ -41,7 +41,7 @@ fn control_and_direction_characters_can_be_seen() {
     snapshot!("show_control", run);
 }
 
-/// U+061C turns direction too (Unicode's Bidi_Control), and U+2028 and U+2029 end lines.
+/// U+061C also changes direction (Unicode's Bidi_Control), and U+2028 and U+2029 end lines.
 #[test]
 fn rarer_direction_characters_and_line_ends_can_be_seen() {
     let env = Env::new();
@@ -50,7 +50,7 @@ fn rarer_direction_characters_and_line_ends_can_be_seen() {
     assert!(!run.out().contains(['\u{61c}', '\u{2028}', '\u{2029}']), "{run}");
 }
 
-/// Whoever names a session or a speaker must not be able to write a turn of somebody else.
+/// The name of a session or speaker must not be able to imitate another message.
 #[test]
 fn titles_and_roles_stay_on_their_lines() {
     let env = Env::new();
@@ -85,7 +85,7 @@ fn thinking_parts_and_damage_are_shown() {
     snapshot!("show_parts", env.pipe(&["show"], lines.join("\n")));
 }
 
-/// What a turn of PenguiFlow produced beside its answer.
+/// Artifacts of a PenguiFlow turn besides its answer.
 #[test]
 fn artifacts_are_listed_when_nothing_is_folded() {
     let env = Env::new();

@@ -1,4 +1,4 @@
-//! `slim`: sessions without what resuming does not need.
+//! Tests `slim`, which removes data from sessions that is not needed to resume them.
 
 use crate::agents::{FIRST, NOW, claude, home, homes, put};
 use crate::env::{Env, Run};
@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 const PATH: &str = ".claude/projects/-src-api/5d1f0a4e-0000-4000-8000-000000000001.jsonl";
 
-/// A line of Claude Code.
+/// A Claude Code line.
 fn line(kind: &str, uuid: &str, parent: Option<&str>, more: Value) -> String {
     let mut line = json!({
         "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": FIRST, "cwd": "/src/api", "version": "2.0.0",
@@ -30,7 +30,7 @@ fn said(role: &str, uuid: &str, parent: Option<&str>, content: Value) -> String 
     )
 }
 
-/// A session with a bit of everything that can be removed.
+/// A session with each kind of removable data.
 fn grown() -> Vec<String> {
     let tick = |uuid: &str, parent| {
         line(
@@ -60,7 +60,7 @@ fn grown() -> Vec<String> {
     ]
 }
 
-/// What a model is sent of a file.
+/// What a model would receive from a file.
 fn context(env: &Env, path: &Path, api: &str) -> String {
     let run = env.run(&["context", "--to", api, path.to_str().unwrap()]);
     assert!(matches!(run.status, 0 | 1 | 2 | 65), "{run}");
@@ -77,7 +77,7 @@ fn what_claude_code_does_not_need_goes() {
     let lines = grown();
     let run = slim(&env, &lines.concat(), &[]).fine();
     let left: Vec<&str> = run.out().split_inclusive('\n').collect();
-    // p0 is a root on which others hang, and p3 is named as a leaf.
+    // p0 is the root of other lines, and p3 is named as a leaf.
     let kept = [0, 1, 3, 6, 7, 8, 10, 11];
     assert_eq!(left.len(), kept.len(), "{run}");
     for (line, nth) in left.iter().zip(kept) {
@@ -106,7 +106,7 @@ fn what_claude_code_does_not_need_goes() {
     assert_eq!(kept.out(), [&lines[..2], &lines[3..]].concat().concat());
 }
 
-/// Lines of progress that hang on nothing or on each other, and copies that differ.
+/// Progress lines that are linked to nothing or to each other, and copies that differ.
 #[test]
 fn odd_chains_are_kept() {
     let env = Env::new();
@@ -178,7 +178,7 @@ fn what_codex_does_not_need_goes() {
         .as_object_mut()
         .unwrap()
         .remove("replacement_history");
-    // The total begins anew after 20.
+    // The total restarts after 20.
     for nth in [11, 10, 3] {
         left.remove(nth);
     }
@@ -206,7 +206,7 @@ fn what_codex_does_not_need_goes() {
         left.remove(nth);
     }
     assert_eq!(objects(run.out()), objects(&codex(&left)));
-    // A fork counts from the total of its parent.
+    // A fork counts from its parent's total.
     let fork = text.replace(
         "\"model_provider\"",
         "\"forked_from_id\":\"x\",\"model_provider\"",
@@ -214,7 +214,7 @@ fn what_codex_does_not_need_goes() {
     assert_eq!(slim(&env, &fork, &["--only", "token_count"]).fine().out(), fork);
 }
 
-/// A recording of Gemini CLI; each message says how it is called.
+/// A Gemini CLI recording; each message contains its name.
 fn gemini(lines: &[Value]) -> String {
     let about = json!({"sessionId": FIRST, "projectHash": "ab", "startTime": "2026-11-01T10:00:00.000Z"});
     std::iter::once(&about)
@@ -230,7 +230,7 @@ fn what_gemini_cli_does_not_need_goes() {
     let rewind = |id: &str| json!({"$rewindTo": id});
     let set = |value: Value| json!({"$set": value});
     let cases: [(Vec<Value>, &[usize]); 6] = [
-        // The first version of a keeps the place before b.
+        // The first version of a keeps the position before b.
         (
             vec![
                 message("a", "1"),
@@ -264,7 +264,7 @@ fn what_gemini_cli_does_not_need_goes() {
             ],
             &[0, 3],
         ),
-        // What a checkpoint brings is taken back by a line that is needed.
+        // A line that is needed rewinds the content of a checkpoint.
         (
             vec![
                 set(json!({"messages": [message("c", "0"), message("d", "1")]})),
@@ -299,7 +299,7 @@ fn what_gemini_cli_does_not_need_goes() {
             "case {nth}"
         );
         assert_eq!(slim(&env, run.out(), &[]).fine().out(), run.out(), "case {nth}");
-        // Versions alone must not move a message that another line takes back.
+        // Removing versions alone must not move a message that another line rewinds.
         for only in ["replaced", "rewound", "$set"] {
             let run = slim(&env, &text, &["--only", only]).fine();
             let new = env.write("new.jsonl", run.out());
@@ -415,7 +415,7 @@ fn a_session_is_archived_before_it_is_rewritten() {
     );
     let run = env.run(&["slim", "-i", path.to_str().unwrap()]).status(0);
     assert!(run.stderr.contains("unchanged: would save 0.0 %"), "{run}");
-    // What is archived later is another version.
+    // A later archive run stores another version.
     assert_eq!(env.run(&["archive", "-q"]).status, 0);
     assert_eq!(
         std::fs::read_to_string(copies.join("2/projects/-src-api").join(path.file_name().unwrap())).unwrap(),
@@ -467,7 +467,7 @@ fn images_are_files_before_the_session_is_rewritten() {
     );
     assert_eq!(expected.matches(&placeholder).count(), 2);
     assert!(expected.contains(small) && !expected.contains(&large));
-    // A file with other bytes is never overwritten, and then nothing is.
+    // A file with other bytes is never overwritten; then nothing is restored.
     std::fs::write(file, "other").unwrap();
     let arguments = [&["slim", "-i"], &images[..], &[path.to_str().unwrap()]].concat();
     env.run(&arguments).status(73).says("has other bytes");
@@ -496,7 +496,7 @@ fn originals_are_put_back() {
     undo(66, "convo slim -i did not change this session");
     assert_eq!(env.run(&["slim", "-i", name]).status, 0);
     let small = std::fs::read_to_string(&path).unwrap();
-    // A later run of archive makes another version of it.
+    // A later archive run stores another version of it.
     assert_eq!(env.run(&["archive", "-q"]).status, 0);
     let run = env.run(&["slim", "--undo", "-n", name]).status(0);
     assert!(run.stderr.contains("would put the original back"), "{run}");
@@ -508,7 +508,7 @@ fn originals_are_put_back() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     assert_eq!(modified(&path), time);
     undo(0, "unchanged: this is the original");
-    // What is removed is recorded again, so that it can be undone again.
+    // Removed lines are recorded again, so that the removal can be undone again.
     assert_eq!(env.run(&["slim", "-i", "--only", "progress", name]).status, 0);
     undo(0, "put the original back");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
@@ -651,7 +651,7 @@ fn samples(name: &str) -> Vec<std::path::PathBuf> {
     found
 }
 
-/// A model is sent the same, every parent that was there is there, lines that are kept have their order.
+/// The model receives the same, every existing parent is kept, and kept lines keep their order.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn sessions_of_programs_can_be_resumed() {
@@ -693,7 +693,7 @@ fn sessions_of_programs_can_be_resumed() {
     assert!(files > 15, "{files}");
 }
 
-/// The ids that are named and are those of no line.
+/// Referenced ids that belong to no line.
 fn parents(text: &str) -> Vec<String> {
     let lines: Vec<Value> = text
         .lines()

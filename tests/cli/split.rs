@@ -3,13 +3,13 @@
 use crate::env::{BARE, CHAT, Env};
 use serde_json::json;
 
-/// The lines of the conversation with these numbers, counted from 0.
+/// The lines of the chat with these numbers, counted from 0.
 fn lines(numbers: impl IntoIterator<Item = usize>) -> String {
     let all: Vec<&str> = CHAT.split_inclusive('\n').collect();
     numbers.into_iter().map(|number| all[number]).collect()
 }
 
-/// The lines that were said in these sessions: no session lines, links or copies.
+/// The message lines of these sessions, without headers, links and copies.
 fn said(stream: &str) -> String {
     let own = |line: &&str| line.starts_with("{\"role\"") && !line.contains("copied_from");
     stream.split_inclusive('\n').filter(own).collect()
@@ -21,7 +21,7 @@ fn a_stream_comes_out_as_several_sessions() {
     let run = env.pipe(&["split", "--every-turns", "1"], CHAT).fine();
     snapshot!("split_stream", run.out());
     assert_eq!(said(run.out()), lines(1..8));
-    // The same bytes in, the same bytes out, whatever the clock and the seed.
+    // Equal input gives equal output, whatever the clock and the seed.
     env.pipe(&["split", "--every-turns", "1"], CHAT)
         .fine()
         .gives(&run.stdout);
@@ -29,7 +29,7 @@ fn a_stream_comes_out_as_several_sessions() {
     assert_eq!(count.objects().len(), 2);
     env.pipe(&["check", "--for", "openai-chat"], &run.stdout)
         .status(0);
-    // What fits is what it was.
+    // A session within the limit is unchanged.
     env.pipe(&["split", "--max-messages", "7"], CHAT)
         .fine()
         .gives(CHAT);
@@ -56,7 +56,7 @@ fn every_way_ends_a_piece() {
     assert_eq!(reasons(&["--gap", "5m"]), "first");
     assert_eq!(reasons(&["--per-day"]), "first");
     assert_eq!(reasons(&["--gap", "6h", "--every-turns", "1"]), "first turns");
-    // The day ends where the program runs.
+    // Days end in the local time zone.
     let mut there = env.command(&["split", "--dry-run", "--per-day"]);
     there.env("TZ", "<+1355>-13:55");
     let run = env.feed(there, CHAT.as_bytes());
@@ -94,7 +94,7 @@ fn pieces_in_the_store_are_a_chain() {
     let run = env.run(&["split", "trip", "--every-turns", "1"]).status(0);
     assert_eq!(run.stderr, "convo: trip: split into 2 parts: trip.1 to trip.2\n");
     let run = run.gives("trip.1\ntrip.2\n");
-    // The filter agrees with the store.
+    // The filter gives the same as the store.
     let pieces = env.run(&["cat", "trip.1", "trip.2"]).fine();
     env.pipe(&["split", "--every-turns", "1", "--log"], CHAT)
         .fine()
@@ -103,7 +103,7 @@ fn pieces_in_the_store_are_a_chain() {
     snapshot!("split_event", log.out().strip_prefix(CHAT).unwrap());
     env.run(&["context", "trip"]).fine();
     env.run(&["fsck"]).status(0);
-    // Again it is no second one.
+    // A repeated split creates nothing.
     env.run(&["split", "trip", "--every-turns", "1"])
         .status(0)
         .says("already split")
@@ -137,7 +137,7 @@ fn what_is_out_of_view_is_kept_in_the_pieces() {
     let whole: Vec<serde_json::Value> = serde_json::from_slice(&view.stdout).unwrap();
     assert_eq!(shown.concat(), whole);
     assert_eq!(env.run(&["context", "trip.1"]).status(0).out().lines().count(), 6);
-    // And comes back.
+    // It can be restored.
     env.run(&["restore", "trip.1"]).status(0);
     let back = env.run(&["cat", "trip.1", "--to", "openai-chat", "-q"]).status(0);
     assert!(back.out().contains("Weather in Paris?"));
@@ -163,7 +163,7 @@ fn a_file_for_each_piece() {
     env.pipe(&["split", "--every-turns", "1"], CHAT)
         .fine()
         .gives(both);
-    // Again it is there; another of that name stays.
+    // A repeated run finds the file; another file with that name is kept.
     cut(&[]).status(0);
     env.write("parts/trip.2.jsonl", "mine\n");
     cut(&[])
@@ -176,12 +176,12 @@ fn a_file_for_each_piece() {
     let second: Vec<serde_json::Value> = serde_json::from_str(&env.read("parts/trip.2.json")).unwrap();
     assert_eq!(second[0]["content"], "You are terse.");
     assert_eq!(second.len(), 3);
-    // One document on standard output cannot hold two.
+    // One document on standard output cannot hold two sessions.
     env.pipe(&["split", "--every-turns", "1", "--to", "openai-chat"], CHAT)
         .status(2)
         .gives("")
         .says("with --output-dir DIR");
-    // What has no id gets one, and what has nothing to cut is a file too.
+    // Messages without ids get one, and an uncut session is a file too.
     env.write("bare.jsonl", BARE);
     let run = env
         .run(&["split", "bare.jsonl", "--every-turns", "1", "--out", "parts"])
@@ -242,7 +242,7 @@ fn a_crash_between_is_completed_by_the_same_again_or_by_fsck() {
         env.run(&["split", "trip", "--every-turns", "1"]).status(0);
         let (first, log) = (env.log("trip.1"), std::fs::read(env.log("trip")).unwrap());
         let pieces = [&first, &env.log("trip.2")].map(|path| std::fs::read(path).unwrap());
-        // Killed ahead of the commit: the pieces are there, and the session does not tell of them.
+        // Killed before the commit: the parts exist, but the session does not name them.
         std::fs::write(
             env.log("trip"),
             &log[..log[..log.len() - 1].iter().rposition(|b| *b == b'\n').unwrap() + 1],
@@ -262,7 +262,7 @@ fn a_crash_between_is_completed_by_the_same_again_or_by_fsck() {
             "{run}"
         );
         if !repair {
-            // And ahead of the first piece's name.
+            // Killed before the first part was named.
             std::fs::remove_file(&first).unwrap();
             let run = env.run(&["fsck"]).status(1);
             assert!(
@@ -291,7 +291,7 @@ fn a_crash_between_is_completed_by_the_same_again_or_by_fsck() {
 fn a_piece_that_is_gone_is_told() {
     let env = Env::with_chat();
     env.run(&["split", "trip", "--every-turns", "1"]).status(0);
-    // In the trash it can come back; a session whose pieces are there may go.
+    // A session in the trash can be restored; one whose parts exist can be removed.
     env.run(&["remove", "trip.2"]).status(0);
     env.run(&["fsck"]).status(0);
     env.run(&["remove", "--purge", "trip.2"]).status(0);
@@ -345,7 +345,7 @@ fn a_session_that_grew_is_split_under_other_names() {
         .gives("again.1\nagain.2\nagain.3\n");
 }
 
-/// Of an export, or any other file of many sessions.
+/// From an export, or another file with many sessions.
 #[test]
 fn each_session_goes_to_a_file_of_its_own() {
     let env = Env::new();
@@ -357,7 +357,7 @@ fn each_session_goes_to_a_file_of_its_own() {
         assert!(env.read(path).contains(text));
         env.run(&["count", path]).fine();
     }
-    // Again nothing is made twice.
+    // A repeated run creates nothing twice.
     env.run(&["split", "--out", "files", "many.jsonl"]).fine();
     let run = env
         .run(&["split", "--out", "pages", "--to", "markdown", "many.jsonl"])

@@ -1,4 +1,4 @@
-//! `convo sqlite`, the plugin that reads databases.
+//! Tests the plugin `convo sqlite`, which reads databases.
 
 mod agents;
 mod archive;
@@ -37,7 +37,7 @@ fn insert(
         .unwrap();
 }
 
-/// A database with a snapshot, a branch of it, and one that is damaged.
+/// A database with a snapshot, a branch of it, and a damaged one.
 fn filled(env: &Env) -> PathBuf {
     let path = env.work().join("snapshots.db");
     let database = Connection::open(&path).unwrap();
@@ -61,7 +61,7 @@ fn filled(env: &Env) -> PathBuf {
     path
 }
 
-/// The plugin, run as the verb.
+/// Runs the plugin as a command.
 #[must_use]
 fn convo(env: &Env, arguments: &[&str]) -> Run {
     let plugin = env.root().join("bin/convo-sqlite");
@@ -123,7 +123,7 @@ fn a_value_above_the_limit_is_not_read() {
         .execute(&format!("INSERT INTO snapshots VALUES {values}"), [LIMIT + 1])
         .unwrap();
     let plugin = env!("CARGO_BIN_EXE_convo-sqlite");
-    // Not even room for the value itself.
+    // Not enough memory even for the value itself.
     let line = format!("ulimit -v {}; exec {plugin} snapshots.db", LIMIT >> 10);
     let run = env.shell(&line).status(65);
     assert!(run.stderr.contains("longer than 64 MiB"), "{run}");
@@ -297,13 +297,13 @@ fn what_only_the_log_holds_is_read_and_nothing_is_made() {
     let database = Connection::open(&path).unwrap();
     database.pragma_update(None, "journal_mode", "wal").unwrap();
     drop(database);
-    // All is in the file itself.
+    // Everything is in the file itself.
     let folder = env.work();
     assert_eq!(names(&folder), ["snapshots.db"]);
     let whole = |run: Run| run.out().matches("\"type\":\"session\"").count();
     assert_eq!(whole(convo(&env, &["snapshots.db"]).status(0)), 2);
     assert_eq!(names(&folder), ["snapshots.db"]);
-    // A program is at work.
+    // A program is using the database.
     let database = Connection::open(&path).unwrap();
     insert(
         &database,
@@ -317,7 +317,7 @@ fn what_only_the_log_holds_is_read_and_nothing_is_made() {
     assert_eq!(busy, ["snapshots.db", "snapshots.db-shm", "snapshots.db-wal"]);
     assert_eq!(whole(convo(&env, &["snapshots.db"]).status(0)), 3);
     assert_eq!(names(&folder), busy);
-    // It died, and left its log.
+    // The program died and left its log.
     std::fs::create_dir(env.work().join("left")).unwrap();
     for name in ["snapshots.db", "snapshots.db-wal"] {
         std::fs::copy(folder.join(name), folder.join("left").join(name)).unwrap();

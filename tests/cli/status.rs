@@ -1,4 +1,4 @@
-//! Every status has a command line that ends with it, and a closed pipe is none.
+//! Tests that every exit status occurs, and that a closed pipe is not an error.
 
 use crate::env::{BARE, CHAT, Env, Run};
 use convo::error::Kind;
@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::process::{Command, Stdio};
 
-/// What a run needs beside its arguments.
+/// A special condition of a run.
 #[derive(Clone, Copy)]
 enum With {
     Nothing,
     Input(&'static str),
-    /// Standard output that takes nothing.
+    /// A full standard output.
     Full,
-    /// Somebody holds the lock of the session.
+    /// Another process holds the lock of the session.
     Lock,
 }
 
@@ -141,7 +141,7 @@ fn the_table() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// 76 needs a sync that fails, which takes a fault injected from outside; the harness for faults has it.
+/// 76 requires a failing sync, which only the fault harness can inject.
 #[test]
 fn every_status_is_in_the_table() {
     let known: BTreeSet<u8> = Kind::ALL

@@ -1,9 +1,9 @@
-//! What every filter has in common: no store, an empty input, blank lines, and objects alone with `--json`.
+//! Tests common properties of filters: no store, an empty input, blank lines, and only objects with `--json`.
 
 use crate::env::{BARE, CHAT, Env, OPENAI};
 use serde_json::Value;
 
-/// Every command that reads a stream and prints one, or what it found in it.
+/// Every command that reads a stream and prints a stream or findings.
 const FILTERS: [&[&str]; 17] = [
     &["cat"],
     &["context"],
@@ -45,7 +45,7 @@ fn a_filter_needs_no_store_and_no_home() {
     bare(&["key", "--channel", "x", "--chat", "1"], "").status(0);
     bare(&["new", "--stdout", "--id", "a"], "").status(0);
     bare(&["plugins"], "").status(0);
-    // A name is looked up in a store, and there is none.
+    // A name is looked up in a store, which does not exist.
     for named in [
         &["cat", "chat"][..],
         &["list"],
@@ -199,7 +199,7 @@ fn json_is_objects_alone_also_of_damage() {
     for call in named {
         objects(&env.run(call), call);
     }
-    // Nothing is lost on the way, and a file gets the lines as they are.
+    // Nothing is lost, and a file gets the original lines.
     let run = env.pipe(&["cat", "--json"], &damaged).status(65);
     let back = env.pipe(&["cat"], &run.stdout).status(65);
     let lines = |bytes: &[u8]| {
@@ -219,7 +219,7 @@ fn json_is_objects_alone_also_of_damage() {
     env.pipe(&["new", "--id", "chat"], "").status(0);
     let run = env.pipe(&["append", "--json", "chat", "--stream"], &damaged);
     objects(&run, &["append"]);
-    // A document is no line.
+    // A document is not a line.
     assert!(
         env.pipe(&["cat", "--json", "--to", "openai-chat"], OPENAI)
             .fine()
@@ -253,7 +253,7 @@ fn unknown_json_beyond_the_head_is_unknown_and_not_damaged() {
             !run.out().contains("\"damaged\"") && !run.out().starts_with("damaged"),
             "{run}"
         );
-        // What ends early is damage.
+        // A truncated document is damage.
         env.write("cut.json", &text.as_bytes()[..2000]);
         env.run(&["cat", "cut.json"]).status(65).says("damaged");
     }

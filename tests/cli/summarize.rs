@@ -1,4 +1,4 @@
-//! `convo summarize`: what is covered, and the two steps.
+//! Tests `convo summarize`: the covered messages, and the two-step mode.
 
 mod meanwhile;
 pub mod programs;
@@ -6,7 +6,7 @@ pub mod programs;
 use crate::env::{Env, Run, objects};
 use std::fmt::Write as _;
 
-/// Exchanges with something to say, one of them with a tool, one with a rule.
+/// Exchanges with text to summarize, one with a tool, one with a rule.
 fn talk(exchanges: usize) -> String {
     let mut session = String::from("{\"type\":\"session\",\"version\":1,\"id\":\"talk\"}\n");
     session.push_str("{\"role\":\"system\",\"content\":\"You are terse.\",\"id\":\"s\"}\n");
@@ -37,7 +37,7 @@ fn talk(exchanges: usize) -> String {
     session
 }
 
-/// With that session in the store.
+/// Creates an environment with that session in the store.
 fn stored(exchanges: usize) -> Env {
     let env = Env::new();
     env.write("talk.jsonl", talk(exchanges));
@@ -45,7 +45,7 @@ fn stored(exchanges: usize) -> Env {
     env
 }
 
-/// Ids of the messages in view; of a summary its text.
+/// Ids of the messages in the view; for a summary its text.
 fn view(env: &Env, name: &str) -> Vec<String> {
     let run = env.run(&["context", "-q", name]).fine();
     let records = run.objects().into_iter().skip(1);
@@ -99,7 +99,7 @@ fn a_stream_comes_out_with_the_summary_in_its_place() {
         run.objects()[2].get("covers").is_none(),
         "what it covers is gone from the stream"
     );
-    // Kept lines are the bytes that they were, and twice is once.
+    // Kept lines keep their bytes, and a repeated run changes nothing.
     assert!(
         talk(6).ends_with(run.out().lines().last().unwrap().trim_end())
             || run.out().ends_with("\"id\":\"a5\"}\n")
@@ -189,7 +189,7 @@ fn options_without_effect_are_refused() {
     );
 }
 
-/// The request with an answer in it.
+/// The request with an answer added.
 fn answered(request: &Run, text: &str) -> String {
     let mut object = request.objects().remove(0);
     object["summary"] = text.into();
@@ -221,7 +221,7 @@ fn two_steps() {
         shown[1].ends_with("\n\nBeans were bought.") && shown[1].contains("- user: Please never call me")
     );
     assert_eq!(last_event(&env, "talk")["by"], "me");
-    // Twice is once, and another answer comes too late.
+    // A repeated answer changes nothing, and another answer is too late.
     let log = std::fs::read(env.log("talk")).unwrap();
     env.run(&["summarize", "talk", "--apply", "answer.json"])
         .status(0)
@@ -271,7 +271,7 @@ fn answers_that_cannot_be_taken() {
         let run = env.pipe(&["summarize", "talk", "--apply", "-"], &answer);
         assert_eq!(run.status, status, "{answer:.60}: {run}");
     }
-    // What was no answer counts as a failure; what came too late or could not be read does not.
+    // An invalid answer counts as a failure; a late or unreadable one does not.
     assert_eq!(last_event(&env, "talk")["failures"], 3);
     env.pipe(&["summarize", "--apply", "-"], "x").status(2);
     env.run(&["summarize", "talk", "--apply", "nobody.json"])
@@ -349,7 +349,7 @@ fn a_summary_of_another_role_is_still_a_summary_in_a_stream() {
     assert_eq!(count(&run.stdout)["summary"], true, "{run}");
     let sent = env.pipe(&["context", "--to", "openai-chat"], &run.stdout).fine();
     assert!(sent.out().contains("<conversation_summary>"), "{sent}");
-    // So it is with one that a compaction made.
+    // The same with a summary by a compaction.
     let run = env
         .pipe(&["compact", "--budget", "220", "--summary-role", "user"], talk(6))
         .status(0);

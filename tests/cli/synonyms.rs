@@ -1,9 +1,9 @@
-//! Other words for commands, and the commands that print completions and manual pages.
+//! Tests synonyms of commands, and the commands that print completions and manual pages.
 
 use crate::env::Env;
 use std::os::unix::fs::PermissionsExt;
 
-/// A program on PATH.
+/// Creates a program on PATH.
 fn program(env: &Env, name: &str, text: &str) {
     let path = env.root().join("bin").join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -17,7 +17,7 @@ fn names_of_other_programs_run_the_command() {
     let chat = env.run(&["cat", "trip"]).status(0).out().to_string();
     env.run(&["export", "trip"]).fine().gives(&chat);
     assert_eq!(env.run(&["ls"]).fine().out(), env.run(&["list"]).out());
-    // The same after a global option, which the whole command line reads.
+    // The same after a global option.
     env.run(&["-q", "export", "trip"]).fine().gives(&chat);
     let help = env.run(&["export", "--help"]).status(0);
     assert!(help.out().contains("Usage: convo cat"), "{help}");

@@ -11,13 +11,13 @@ fn tags_are_added_removed_listed_and_restored() {
         .status(0)
         .says("trip: tags: work, home.2026");
     assert_eq!(tags(), "work home.2026 ");
-    // The order stays; what is there is not added again.
+    // The order is kept; an existing tag is not added again.
     env.run(&["tag", "trip", "+a", "+work", "-home.2026"]).status(0);
     assert_eq!(tags(), "work a ");
     env.run(&["tag", "trip", "+a", "-b"])
         .status(0)
         .says("unchanged: tags: work, a");
-    // Letters of options are tags, too.
+    // Letters of options are valid tags.
     env.run(&["tag", "-q", "trip", "+q", "+n"]).fine();
     env.run(&["tag", "trip", "-q", "-n", "-work"])
         .status(0)

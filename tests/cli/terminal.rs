@@ -1,4 +1,4 @@
-//! On a real terminal nothing of a session controls the screen.
+//! Tests on a terminal that session text cannot control the screen.
 
 use crate::env::Env;
 
@@ -55,12 +55,12 @@ fn no_verb_prints_control_characters_of_a_session() {
         assert!(!shown.contains(is_bad), "{line}: {shown:?}");
         assert!(!shown.is_empty(), "{line}: {run}");
     }
-    // A pipe receives the bytes as they are.
+    // A pipe receives the raw bytes.
     let raw = env.run(&["cat", "t.jsonl"]).fine();
     assert_eq!(raw.out(), HOSTILE);
 }
 
-/// The name of a tool cannot begin a line, where it could pass for a speaker.
+/// The name of a tool cannot begin a new line, where it could imitate a speaker.
 #[test]
 fn a_tool_name_is_one_line() {
     let env = Env::new();

@@ -1,12 +1,12 @@
-//! A directory of PicoClaw's that this program maintains: after each of many operations it is read back as PicoClaw reads
-//! it, by a reader of its own. `CONVO_OPERATIONS` says how many, 1,000 for instance.
+//! Maintains a PicoClaw directory with many operations and verifies it after each one with an independent reader.
+//! `CONVO_OPERATIONS` sets the number, e.g. 1,000.
 
 use crate::env::Env;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// What PicoClaw shows of a session: role and text of each message, and what its sidecar says.
+/// The content of a session as PicoClaw shows it: role and text of each message, and the sidecar's data.
 #[derive(Debug, Default, PartialEq)]
 struct Session {
     view: Vec<(String, String)>,
@@ -15,9 +15,8 @@ struct Session {
     raw: usize,
 }
 
-/// Reads a session by PicoClaw's rules, from its documentation and with nothing of this program: lines are split at
-/// newlines, empty ones do not count, the first `skip` are not looked at; what is no message, and thinking alone, is not
-/// shown.
+/// Reads a session by PicoClaw's documented rules, without code of this program: splits lines at newlines, ignores
+/// empty ones, skips the first `skip`, and hides lines that are not messages or contain only reasoning.
 fn read(folder: &Path, name: &str) -> Session {
     let log = fs::read(folder.join(format!("{name}.jsonl"))).unwrap_or_default();
     let sidecar = fs::read(folder.join(format!("{name}.meta.json")));
@@ -66,7 +65,7 @@ fn of_stream(text: &str) -> (Vec<(String, String)>, Option<String>) {
     (view, summary)
 }
 
-/// Numbers that look like chance and are the same in every run.
+/// Pseudorandom numbers, the same in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -81,7 +80,7 @@ impl Dice {
 struct Run<'e> {
     env: &'e Env,
     dice: Dice,
-    /// What is to be shown, by session.
+    /// The expected content of each session.
     known: [Session; 3],
     said: u64,
 }
@@ -94,7 +93,7 @@ impl Run<'_> {
         self.env.work().join("s")
     }
 
-    /// The program on a session's log; damage that somebody else left is told with 65.
+    /// Runs the program on a session's log; 65 reports damage left by another program.
     fn verb(&self, nth: usize, arguments: &[&str]) -> crate::env::Run {
         let path = format!("s/{}.jsonl", NAMES[nth]);
         let run = self.env.run(&[&[arguments[0], &path], &arguments[1..]].concat());
@@ -114,7 +113,7 @@ impl Run<'_> {
         }
     }
 
-    /// What another program leaves behind without asking: half a line, or one that is none.
+    /// Damages the log as other programs do: a partial line, or an invalid one.
     fn damage(&mut self, nth: usize) {
         let path = self.folder().join(format!("{}.jsonl", NAMES[nth]));
         let mut log = fs::read(&path).unwrap();
@@ -129,7 +128,7 @@ impl Run<'_> {
         fs::write(path, log).unwrap();
     }
 
-    /// One operation; its name.
+    /// Runs one operation; returns its name.
     fn operate(&mut self, nth: usize) -> &'static str {
         match self.dice.below(20) {
             0..=7 => {
@@ -147,7 +146,7 @@ impl Run<'_> {
                 let budget = (100 + self.dice.below(400)).to_string();
                 let options = ["compact", "--budget", &budget, "--best-effort"];
                 let path = format!("s/{}.jsonl", NAMES[nth]);
-                // As a filter it says what is to become of it.
+                // As a filter it prints the result.
                 let filter = self
                     .env
                     .run(&[&[options[0], path.as_str(), "-q"], &options[1..]].concat());
@@ -236,7 +235,7 @@ fn a_directory_is_maintained() {
                 );
             }
         }
-        // What this program shows is the same.
+        // This program shows the same.
         let shown = env.run(&["context", "-q", &format!("s/{}.jsonl", NAMES[nth])]);
         assert_eq!(
             of_stream(shown.out()).0,
@@ -244,7 +243,7 @@ fn a_directory_is_maintained() {
             "operation {operation} ({name})"
         );
     }
-    // Nothing that was said is gone: it is in a log or in an archive, in its own words or in those of a compaction.
+    // No message is lost: it is in a log or an archive, in its original form or compacted.
     let mut all = String::new();
     for name in NAMES {
         all += &fs::read_to_string(run.folder().join(format!("{name}.jsonl"))).unwrap();

@@ -15,7 +15,7 @@ fn a_title_is_set_printed_removed_and_restored() {
     assert_eq!(title(), "Rome\n");
     let list = env.run(&["list"]).fine();
     assert!(list.out().ends_with("\tRome\n"), "{list}");
-    // Without a title, the first question is one.
+    // Without a title, the first question serves as one.
     env.run(&["title", "trip", ""]).status(0).says("title removed");
     assert_eq!(title(), "Weather in Paris?\n");
     let json = env.run(&["title", "trip", "--json"]).fine().objects();
@@ -57,7 +57,7 @@ fn a_stream_and_a_file_get_a_title() {
     let run = env.run(&["title", "-n", "a.jsonl", "Oslo"]).status(0);
     assert!(run.out().contains("\"set\":{\"title\":\"Oslo\"}"), "{run}");
     env.run(&["title", "a.jsonl"]).fine().gives("Rome\n");
-    // Messages alone have no place for one.
+    // Bare messages have no place for a title.
     env.pipe(&["title", "-", "Rome"], BARE)
         .status(1)
         .says("no header");

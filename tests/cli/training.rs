@@ -1,9 +1,9 @@
-//! Training sets: `convo cat --to openai-finetune` and `--to trl`, and the choice of sessions.
+//! Tests training sets: `convo cat --to openai-finetune` and `--to trl`, and the selection of sessions.
 
 use crate::env::{CHAT, Env};
 use serde_json::Value;
 
-/// Three sessions: a whole one, its beginning without the answer to the last question, and one with a failed call.
+/// Three sessions: a complete one, its beginning without the last answer, and one with a failed call.
 fn many() -> String {
     let begin: String = CHAT.lines().take(7).map(|line| format!("{line}\n")).collect();
     let failed = CHAT.replace("\"trip\"", "\"failed\"").replace(
@@ -40,7 +40,7 @@ fn a_session_is_a_line_that_the_api_accepts() {
 fn sessions_are_chosen_by_conditions_and_the_others_are_counted() {
     let env = Env::new();
     let finetune = ["--to", "openai-finetune"];
-    // A session without a reply trains nothing.
+    // A session without a reply is not written.
     assert_eq!(lines(&env, &finetune).len(), 2);
     let run = env
         .pipe(&["cat", "--to", "trl", "--no-tool-errors", "--complete"], many())

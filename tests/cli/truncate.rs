@@ -9,7 +9,7 @@ const HEADER_AND_RULE: &str = concat!(
     "\n",
 );
 
-/// The lines of the conversation with these numbers, counted from 0.
+/// The lines of the chat with these numbers, counted from 0.
 fn lines(numbers: impl IntoIterator<Item = usize>) -> String {
     let all: Vec<&str> = CHAT.split_inclusive('\n').collect();
     numbers.into_iter().map(|number| all[number]).collect()
@@ -29,7 +29,7 @@ fn a_stream_comes_out_without_what_was_cut() {
     assert_eq!(cut(&["--keep-last", "0"]), HEADER_AND_RULE);
     assert_eq!(cut(&["--all"]), HEADER_AND_RULE);
     assert_eq!(cut(&["--keep-messages", "2"]), lines([0, 1, 6, 7]));
-    // Outward to the next exchange: a call is not parted from its result.
+    // Outward to the next exchange: a call keeps its result.
     assert_eq!(cut(&["--keep-messages", "3"]), CHAT);
     assert_eq!(cut(&["--before", "m6"]), lines([0, 1, 6, 7]));
     assert_eq!(cut(&["--before", "m4"]), CHAT);
@@ -45,7 +45,7 @@ fn in_the_store_it_is_one_event() {
     assert_eq!(run.stderr, "convo: trip: dropped 4 of 7 messages\n");
     let log = env.run(&["cat", "trip"]).fine();
     snapshot!("truncate_event", log.out().strip_prefix(CHAT).unwrap());
-    // And the filter agrees with the store.
+    // The filter gives the same as the store.
     let view = env.run(&["context", "trip"]).fine().stdout;
     env.pipe(&["truncate", "--keep-last", "1"], CHAT)
         .status(0)
@@ -56,7 +56,7 @@ fn in_the_store_it_is_one_event() {
     env.run(&["cat", "trip"]).fine().gives(log.stdout);
 }
 
-/// Background that a system message gives is no part of what was said.
+/// Context messages with a system role are not part of an exchange.
 #[test]
 fn instructions_and_context_in_their_role_are_kept() {
     let env = Env::new();
@@ -102,7 +102,7 @@ fn instructions_and_context_in_their_role_are_kept() {
     );
 }
 
-/// The summary is in front of what is kept, and no reason to cut through an exchange.
+/// The summary comes before the kept messages and does not move the cut into an exchange.
 #[test]
 fn a_summary_in_view_moves_no_cut_into_an_exchange() {
     let env = Env::new();
@@ -259,7 +259,7 @@ fn several_sessions_are_cut_one_by_one() {
         .says("cannot mix stored sessions with files or standard input");
 }
 
-/// Ids that other systems made need not be unique.
+/// Ids of other systems need not be unique.
 #[test]
 fn the_cut_is_where_it_was_planned_although_two_messages_have_one_id() {
     let env = Env::new();
@@ -307,7 +307,7 @@ fn what_could_not_be_written_is_not_told_as_done() {
     assert_eq!(full.stderr.lines().count(), 1, "{}", full.stderr);
 }
 
-/// Replies and results of the category system, which is for instructions.
+/// Replies and results of category system, which is meant for instructions.
 const IMPORTANT: &str = concat!(
     r#"{"role":"assistant","content":"Hello.","category":"system","id":"a0"}"#,
     "\n",

@@ -3,7 +3,7 @@
 use crate::drop::ids;
 use crate::env::{CHAT, Env};
 
-/// The ids of the messages in view.
+/// The ids of the messages in the view.
 fn view(env: &Env) -> String {
     ids(env.run(&["context", "--to", "native", "trip"]).fine().out())
 }
@@ -20,7 +20,7 @@ fn appended_messages_are_undone_and_brought_back() {
         env.run(&["undo", "trip"]).status(0).says("undid the append of ");
         seen.push(view(&env));
     }
-    // A call leaves with its result.
+    // A call is hidden with its result.
     let expected = [
         "m1 m2 m3 m4 m5 m6",
         "m1 m2 m3 m4 m5",
@@ -60,7 +60,7 @@ fn changes_and_appends_are_undone_in_their_order() {
     assert_eq!(view(&env), "m1 m6 m7");
     env.run(&["undo", "trip"]).status(0).says("undid truncate");
     assert_eq!(view(&env), "m1 m2 m3 m4 m5 m6 m7");
-    // Behind a gc there is nothing to undo but the gc.
+    // After a gc only the gc can be undone.
     env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
     env.run(&["gc", "-q", "trip"]).fine();
     env.run(&["undo", "trip"])

@@ -1,10 +1,10 @@
-//! Sessions that claim what is not theirs: nothing outside of them changes.
+//! Tests sessions with false claims: they must not change other sessions.
 
 use crate::env::{Env, Run};
 use sha2::{Digest, Sha256};
 use std::os::unix::fs::PermissionsExt;
 
-/// A session with an alias, four messages, and what somebody would want to be read elsewhere.
+/// A session with an alias and four messages, which attackers would want to read elsewhere.
 fn victim() -> Env {
     let env = Env::new();
     env.run(&[
@@ -25,7 +25,7 @@ fn victim() -> Env {
     env
 }
 
-/// Migrates a session with these members in its header, and these lines.
+/// Migrates a session with these header members and lines.
 #[must_use]
 fn migrate(env: &Env, id: &str, members: &str, lines: &[&str]) -> Run {
     let header = format!(r#"{{"type":"session","version":1,"id":"{id}"{members}}}"#);
@@ -35,13 +35,13 @@ fn migrate(env: &Env, id: &str, members: &str, lines: &[&str]) -> Run {
     env.run(&["migrate", "-q", &format!("./{id}.jsonl")])
 }
 
-/// Puts a log into the store as it is.
+/// Puts a log directly into the store.
 fn put(env: &Env, id: &str, log: &str) {
     std::fs::write(env.log(id), log).unwrap();
     std::fs::set_permissions(env.log(id), std::fs::Permissions::from_mode(0o600)).unwrap();
 }
 
-/// The first column of `list`, and the ids of its objects.
+/// The first column of `list`, and the ids of its JSON objects.
 fn ids(env: &Env) -> (Vec<String>, Vec<String>) {
     let column = |run: Run| {
         let ids = run.out().lines().map(|line| {
@@ -76,7 +76,7 @@ fn the_ids_of_list_are_the_names_of_the_logs() {
     migrate(&env, "worse", r#","title":"victim\n--purge""#, &forged[..1]).fine();
     let logs = ["evil", "victim", "worse"].map(str::to_string).to_vec();
     assert_eq!(ids(&env), (logs.clone(), logs));
-    // What the lines say is ignored, and reported.
+    // The claims are ignored and reported.
     let run = env.run(&["fsck", "evil"]).status(1);
     assert_eq!(run.out().matches("; ignored").count(), 7, "{run}");
     env.run(&["fsck", "-q", "victim"]).fine();
@@ -86,11 +86,11 @@ fn the_ids_of_list_are_the_names_of_the_logs() {
             .out()
             .starts_with(r#"{"type":"session","version":1,"id":"evil""#)
     );
-    // The recipe of the manual removes what is old, and nothing else.
+    // The command from the manual removes only old sessions.
     env.shell(r"convo list --older-than 30d | cut -f1 | xargs -r -d '\n' convo remove -q --")
         .fine();
     assert!(env.log("victim").exists() && !env.log("evil").exists());
-    // A split into files names them after the log too.
+    // Split names its output files by the log's id too.
     let run = env.run(&["split", "./evil.jsonl", "--out", "out"]).status(0);
     assert!(env.work().join("out/evil.jsonl").exists(), "{run}");
 }
@@ -112,12 +112,12 @@ fn a_claim_is_no_continuation() {
     for id in ["evil1", "evil2", "victim.1"] {
         migrate(&env, id, claim, &[]).fine();
     }
-    // The parent did not come with them: what they claim is kept aside.
+    // The parent was not migrated with them: their claims are stored separately.
     let header = env.run(&["cat", "evil1"]).fine().objects().remove(0);
     assert_eq!(header["metadata"]["claims"]["continued_from"], "victim");
     assert_eq!(header.get("continued_from"), None, "{header}");
     assert_eq!(migrate(&env, "evil1", claim, &[]).status, 0);
-    // The same in logs that were there before, or that were put there.
+    // The same for logs that already exist in the store.
     for id in ["evil1", "evil2", "victim.1"] {
         put(&env, id, &env.read(&format!("{id}.jsonl")));
     }
@@ -129,7 +129,7 @@ fn a_claim_is_no_continuation() {
     );
     env.run(&["fsck", "--repair"]).status(0);
     assert_eq!(std::fs::read(env.log("victim")).unwrap(), log);
-    // An alias names it: not even on request.
+    // The victim is named by an alias; not even --link accepts that.
     let run = env.run(&["fsck", "--repair", "--link", "evil1"]).status(0);
     assert!(run.out().contains("not linked"), "{run}");
     assert_eq!(std::fs::read(env.log("victim")).unwrap(), log);
@@ -140,7 +140,7 @@ fn a_claim_is_no_continuation() {
         let log = std::fs::read_to_string(env.log(id)).unwrap();
         assert!(!log.contains("private"), "{id}: {log}");
     }
-    // It goes on in one of its own, and can be continued.
+    // It continues in its own continuation, and can be continued.
     let last = env
         .run(&["alias", "resolve", "vic"])
         .fine()
@@ -181,7 +181,7 @@ fn a_claim_is_believed_on_request() {
             .unwrap()
             .contains(r#""content":"b""#)
     );
-    // Taken back it is not missed.
+    // The link can be undone without damage.
     let log = env.run(&["cat", "old"]).fine().objects();
     let link = log.iter().find(|row| row["type"] == "link").unwrap();
     env.run(&["restore", "old", link["id"].as_str().unwrap()])
@@ -216,7 +216,7 @@ fn both_sessions_of_a_chain_in_one_run_are_linked() {
     }
     let whole = env.run(&["join", "one", "--stdout"]).fine();
     assert_eq!(whole.objects().len(), 3);
-    // Alone it cannot speak for a session of the store.
+    // Alone it cannot claim a stored session.
     let env = Env::new();
     env.run(&["new", "-q", "--id", "one"]).fine();
     env.write("in/one.jsonl", one);
@@ -272,7 +272,7 @@ fn a_stream_brings_messages_and_no_events() {
             .unwrap()
             .contains("private")
     );
-    // On request events that change header and view are taken; links and those of a log never are.
+    // On request, events that change header and view are accepted, but never links or events of a log.
     let run = env
         .pipe(
             &["append", "victim", "--stream", "--events", "--from", "native"],
@@ -290,7 +290,7 @@ fn a_stream_brings_messages_and_no_events() {
 
 #[test]
 fn names_and_ids_of_a_session_take_nothing_from_another() {
-    // The members of the header that would name the victim, and the status that migration ends with.
+    // The header members that would name the victim, and the exit status of the migration.
     let cases = [
         (r#"{"type":"session","version":1,"id":"victim"}"#, 73),
         (r#"{"type":"session","version":1,"id":"e","key":"victim"}"#, 0),
@@ -373,7 +373,7 @@ fn a_hard_link_is_not_written_through() {
     env.run(&["append", "vic", "x"]).fine();
 }
 
-/// The line of a mark for a session that is there.
+/// The line of a mark for an existing session.
 fn planned(env: &Env, id: &str) -> String {
     let lines = env.run(&["cat", id]).out().to_string();
     let digest = Sha256::digest(lines.as_bytes());
@@ -381,7 +381,7 @@ fn planned(env: &Env, id: &str) -> String {
     format!("{id}\t{}\t{digest}\n", lines.lines().count())
 }
 
-/// Marks these sessions as those that a run was about to name in another one.
+/// Marks these sessions as about to be named in another one.
 pub fn mark(env: &Env, kind: &str, parent: &str, ids: &[&str]) {
     let lines: String = ids.iter().map(|id| planned(env, id)).collect();
     let path = env.store().join(format!("sessions/.{kind}-{parent}"));
@@ -395,7 +395,7 @@ fn a_continuation_that_was_cut_off_is_linked_by_a_repair() {
     env.run(&["continue", "vic"]).status(0);
     std::fs::write(env.log("victim"), &log).unwrap();
     env.run(&["-q", "alias", "add", "--move", "vic", "victim"]).fine();
-    // Without the mark nobody knows who made it.
+    // Without the mark their creator is unknown.
     let run = env.run(&["fsck"]).status(0);
     assert!(
         run.out().contains("victim.1 claims to continue this session"),
@@ -412,7 +412,7 @@ fn a_continuation_that_was_cut_off_is_linked_by_a_repair() {
             .unwrap()
             .contains(r#""content":"c""#)
     );
-    // A mark that vouches for nothing is a leftover.
+    // A mark without a matching session is a leftover.
     mark(&env, "continue", "victim", &["victim.1"]);
     env.run(&["fsck"]).status(1);
     env.run(&["fsck", "--repair"]).status(0);
@@ -443,6 +443,6 @@ fn many_claims_and_many_links_take_no_more_than_their_share() {
         "{}",
         run.status
     );
-    // It took minutes.
+    // It used to take minutes.
     assert!(began.elapsed().as_secs() < 40, "{:?}", began.elapsed());
 }

@@ -1,11 +1,11 @@
-//! Recorded usage: each request once, whatever logs it is in.
+//! Tests recorded usage: each request counts once, even if several logs contain it.
 
 use crate::env::Env;
 use crate::sample_data;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A session in the store with two requests of one day, and the same as a file.
+/// A stored session with two requests of one day, and the same as a file.
 fn recorded() -> Env {
     let env = Env::new();
     let usage = |input: u64, output: u64| json!({"input_tokens":input,"cache_read_input_tokens":1000,"cache_creation_input_tokens":100,"output_tokens":output});
@@ -97,10 +97,10 @@ fn sessions_without_records_are_estimated_on_request() {
             run.objects()[0]["view"]["tokens"]["total"].as_u64().unwrap()
         })
         .collect();
-    // Each request sends all that was said before it.
+    // Each request sends all earlier messages.
     let input = 2 * tokens[0] + tokens[1] + tokens[2];
     assert_eq!(counts(&log), [2, input, tokens[1] + tokens[3]]);
-    // What is recorded is not estimated.
+    // Recorded usage is not estimated.
     let env = recorded();
     let plain = env.run(&["usage", "one"]).status(0);
     assert_eq!(env.run(&["usage", "--estimate", "one"]).stdout, plain.stdout);
@@ -208,7 +208,7 @@ fn a_terminal_shows_totals_and_bars() {
     );
 }
 
-/// Logs with one rule each, and what they add up to.
+/// Logs with one rule each, and their expected totals.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn totals_and_rows_are_those_of_the_collection() {

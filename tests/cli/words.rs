@@ -1,12 +1,12 @@
-//! The words of everything that a person reads: help, manual pages, documentation and messages avoid the expressions that
-//! the language guide excludes.
+//! Checks the wording of help, manual pages, documentation and messages against the expressions that the language
+//! guide excludes.
 
 use crate::env::Env;
 use predicates::Predicate;
 use predicates::str::RegexPredicate;
 use std::path::{Path, PathBuf};
 
-/// The expressions. "there is no" is correct and masked first, since the engine has no lookbehind.
+/// The excluded expressions. "there is no" is correct and masked first, because the engine has no lookbehind.
 const EXCLUDED: &str = r"(?i)\b(told|tells? (which|what|of)|stays?|spel(led|t)|is no [a-z]|beside|ahead of|goes on|gone on|stands? (for|in|ahead|behind)|colour|(summar|sanit|recogn|serial)is|what (is|was|has|had|it) )";
 
 /// Exceptions: a part of the text, and why it is correct.
@@ -29,7 +29,7 @@ fn excluded() -> RegexPredicate {
     predicates::str::is_match(EXCLUDED).unwrap()
 }
 
-/// The lines of a text that match, each alone or together with the line after it.
+/// The lines of a text that match, alone or joined with the next line.
 fn matches(pattern: &RegexPredicate, name: &str, text: &str, found: &mut Vec<String>) {
     let lines: Vec<String> = text.lines().map(plain).collect();
     for (nth, line) in lines.iter().enumerate() {
@@ -42,7 +42,7 @@ fn matches(pattern: &RegexPredicate, name: &str, text: &str, found: &mut Vec<Str
     }
 }
 
-/// A line without markup, and with the correct expression masked.
+/// A line without markup, with the correct expression masked.
 fn plain(line: &str) -> String {
     let line = line.replace("\\fB", "").replace("\\fR", "").replace("\\-", "-");
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -161,7 +161,7 @@ fn the_check_finds_what_it_looks_for() {
     assert_eq!(found("there is no file: {told}, summary, display"), 0);
 }
 
-/// A message without the names of its values.
+/// A message without placeholders.
 fn without_placeholders(text: &str) -> String {
     let mut out = String::new();
     for (nth, part) in text.split('{').enumerate() {
@@ -173,7 +173,7 @@ fn without_placeholders(text: &str) -> String {
     out
 }
 
-/// String literals of a source file above its tests, each with the number of its line.
+/// String literals of a source file before its tests, each with its line number.
 fn literals(source: &str) -> Vec<(usize, String)> {
     let end = source.find("#[cfg(test)]\nmod ").unwrap_or(source.len());
     let bytes = &source.as_bytes()[..end];
@@ -209,7 +209,7 @@ fn literals(source: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The length of a character literal here, if there is one; a lifetime is none.
+/// The length of a character literal at this position, if any; a lifetime is not one.
 fn char_literal(rest: &str) -> Option<usize> {
     let inner = rest.strip_prefix('\'')?;
     let body = match inner.strip_prefix('\\') {
@@ -219,7 +219,7 @@ fn char_literal(rest: &str) -> Option<usize> {
     inner.get(body..)?.starts_with('\'').then_some(body + 2)
 }
 
-/// A literal without the breaks that its lines have in the source.
+/// A literal without source line breaks.
 fn joined(literal: &str) -> String {
     let mut parts = literal.split("\\\n");
     let first = parts.next().unwrap_or_default().to_string();

@@ -1,5 +1,5 @@
-//! Damage at rest: every bit of a log flipped, its end torn at every byte or filled with NULs, lines removed,
-//! swapped and doubled. All of it must be told with its line, and none of it may stop the next append.
+//! Damage at rest: flips every bit of a log, truncates it at every byte, appends NULs, and removes, swaps or doubles
+//! lines. Each damage must be reported with its line, and none may prevent the next append.
 
 use super::chance::spread;
 use super::check::{appends, shown};
@@ -7,10 +7,10 @@ use super::place::Place;
 use super::report::Tally;
 use super::{Faults, in_parallel, prepare};
 
-/// So many damaged logs are read by one process.
+/// Number of damaged logs read by one process.
 const BATCH: usize = 200;
 
-/// A damaged log: what was done, its bytes, and the lines one of which must be told.
+/// A damaged log: the kind of damage, its bytes, and the lines of which one must be reported.
 #[derive(Clone)]
 struct Damaged {
     what: String,
@@ -40,7 +40,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
     });
 }
 
-/// Number of the line that this byte is in, from 1.
+/// The number of the line that contains this byte, from 1.
 fn line_of(log: &[u8], at: usize) -> usize {
     1 + log[..at].iter().filter(|byte| **byte == b'\n').count()
 }
@@ -50,7 +50,7 @@ fn flip(log: &[u8], bit: usize) -> Damaged {
     let mut damaged = log.to_vec();
     damaged[at] ^= 1 << (bit % 8);
     let line = line_of(log, at);
-    // Where a newline comes or goes, the line behind it is the other half.
+    // If a newline is added or removed, the next line is the other half.
     let halves = [log[at], damaged[at]].contains(&b'\n');
     Damaged {
         what: format!("bit {} of byte {at} flipped", bit % 8),
@@ -59,7 +59,7 @@ fn flip(log: &[u8], bit: usize) -> Damaged {
     }
 }
 
-/// The last line torn at every byte, with and without NULs behind it.
+/// The last line truncated at every byte, with and without NULs after it.
 fn torn(log: &[u8]) -> Vec<Damaged> {
     let start = log[..log.len() - 1]
         .iter()
@@ -72,7 +72,7 @@ fn torn(log: &[u8]) -> Vec<Damaged> {
         for nuls in [0, 1, 7] {
             let mut damaged = log[..end].to_vec();
             damaged.resize(end + nuls, 0);
-            // Whole lines, or a whole line that lacks its newline only, are no damage.
+            // Complete lines, or one that lacks only its newline, are not damage.
             let whole = nuls == 0 && (end == start || end == log.len() - 1);
             all.push(Damaged {
                 what: format!("cut off at byte {end}, {nuls} NULs behind it"),
@@ -111,7 +111,7 @@ fn moved(log: &[u8]) -> Vec<Damaged> {
     all
 }
 
-/// Reads a batch of damaged logs and compares what is told of each.
+/// Reads a batch of damaged logs and compares the reports.
 fn told(batch: &[Damaged], tally: &Tally) {
     let place = Place::new();
     let names: Vec<String> = (0..batch.len()).map(|nth| format!("damaged{nth}")).collect();
@@ -148,7 +148,7 @@ fn told(batch: &[Damaged], tally: &Tally) {
     }
 }
 
-/// One log by itself: its status, and the next append.
+/// Checks a single log: its status, and the next append.
 fn goes_on(place: &Place, damaged: &Damaged) -> Result<(), String> {
     let outcome = place.convo(&["cat", "chat"]);
     let expected = if damaged.lines.is_empty() { 0 } else { 65 };

@@ -1,5 +1,5 @@
-//! Many appenders that fill a chain of sessions together, some of them killed at random: one chain without forks, every
-//! acknowledged message in it once, and those of each appender in their order.
+//! Many appenders fill a chain of sessions concurrently, some of them killed at random. The result must be one chain
+//! without forks that has every acknowledged message once, in the order of each appender.
 
 use super::Faults;
 use super::chance::Chance;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const WRITERS: usize = 8;
 
-/// Messages at which a session is full.
+/// The message limit of a session.
 const LIMIT: usize = 20;
 
 pub fn run(faults: &Faults, tally: &Tally) {
@@ -80,7 +80,7 @@ fn together(faults: &Faults, tally: &Tally, each: usize, kills: bool) {
     }
 }
 
-/// Whether the run had ended well before it was killed.
+/// Runs a command and kills it at a random time; returns whether it had finished successfully before.
 fn killed(place: &Place, chance: &mut Chance, arguments: &[&str]) -> bool {
     let mut command = place.program(CONVO);
     command.args(arguments).env_remove("CONVO_SEED");
@@ -140,7 +140,7 @@ fn judge(place: &Place, acknowledged: &[String], kills: bool) -> Result<(), Stri
     let checked = place.convo(&["fsck"]);
     match checked.status {
         0 => Ok(()),
-        // A killed writer leaves part of a line.
+        // A killed writer leaves a partial line.
         1 if kills && !String::from_utf8_lossy(&checked.stdout).contains("link") => Ok(()),
         _ => Err(format!("fsck: {}", shown(&checked))),
     }

@@ -1,10 +1,10 @@
-//! Numbers that look random and are the same for the same seed, so that a finding can be repeated.
+//! Pseudorandom numbers from a seed, so that a finding can be reproduced.
 
 /// Steele, Lea and Flood's SplitMix64.
 pub struct Chance(u64);
 
 impl Chance {
-    /// A sequence of its own for each name, whatever the others draw.
+    /// A separate sequence for each name, independent of other draws.
     pub fn new(seed: u64, name: &str) -> Chance {
         let mixed = name.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -20,7 +20,7 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// Below `end`, which is not 0.
+    /// A number below `end`, which must not be 0.
     pub fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % end as u64).unwrap()
     }
@@ -30,7 +30,7 @@ impl Chance {
     }
 }
 
-/// `most` of these, evenly spread, first and last among them.
+/// At most `most` of these, evenly spread, including the first and the last.
 pub fn spread<T: Clone>(all: &[T], most: usize) -> Vec<T> {
     if all.len() <= most || most < 2 {
         return all.iter().take(most.max(1)).cloned().collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! What must hold after a fault, whatever it was and whatever the command.
+//! Checks the invariants that must hold after any fault in any command.
 
 use super::golden::{Golden, Reading, lost, reading};
 use super::log::{self, Seal};
@@ -6,39 +6,39 @@ use super::place::{HUNG, Outcome, Place, State};
 use super::scenario::Between;
 use super::trace;
 
-/// The injection by which a file system is one that cannot do a call.
+/// Selects the injection for a call that the simulated file system does not support.
 pub type Lacking = fn(&trace::Call) -> Option<String>;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// By itself: its status tells.
+    /// It exited; its status reports success or failure.
     Ended,
     /// Killed between two system calls.
     Killed,
-    /// Killed in the middle of a write.
+    /// Killed during a write.
     Cut,
-    /// The power went before it was acknowledged.
+    /// Power was lost before the change was acknowledged.
     Dark,
-    /// The power went after it was acknowledged.
+    /// Power was lost after the change was acknowledged.
     DarkAfter,
 }
 
-/// Which state was found.
+/// The state that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     Old,
     New,
-    /// As the operation allows; so many new lines are there.
+    /// An intermediate state that the operation allows, with this many new lines.
     Between(usize),
-    /// Old lines, new ones, and something torn.
+    /// Old lines, new ones, and a partial line.
     Torn,
-    /// New, but for an id: with a seed it is made from a length that could not be had.
+    /// New except for an id: with a seed the id depends on a length that could not be read.
     Alike,
 }
 
 impl Golden {
-    /// Judges what a run has left. `mute`: the fault may have taken its words away.
+    /// Judges the result of a run. `mute`: the fault may have suppressed its messages.
     pub fn judge(
         &self,
         place: &Place,
@@ -49,7 +49,7 @@ impl Golden {
         self.judge_there(place, outcome, ending, mute, None)
     }
 
-    /// The same on a file system that cannot do some calls: those for which there is an injection.
+    /// The same on a file system that does not support the calls selected by an injection.
     pub fn judge_there(
         &self,
         place: &Place,
@@ -173,7 +173,7 @@ impl Golden {
                     Some(path) => wrong(&format!("{path} is neither old nor the beginning of the new one")),
                 }
             }
-            // The run that follows finishes it: see `repeats`.
+            // The next run completes it: see `repeats`.
             Between::Parts => Ok(Found::Between(0)),
             Between::Files | Between::Each | Between::Copied => {
                 let mut paths = now
@@ -193,14 +193,14 @@ impl Golden {
         }
     }
 
-    /// What is wrong with an archive; none if nothing is.
+    /// Describes what is wrong with an archive; none if nothing is.
     fn kept(&self, place: &Place, now: &State) -> Option<String> {
         for (path, old) in self.old.files.iter() {
             let there = now.files.get(path);
             let is_manifest = path.ends_with("manifest.jsonl");
             let is_fine = match path.starts_with("work/kept/") {
                 true if is_manifest => there.is_some_and(|now| now.starts_with(old)),
-                // A copy has at least what the manifest says of it, and is replaced by a longer one at most.
+                // A copy has at least the bytes that the manifest lists, and is only replaced by a longer one.
                 true => there.map_or(!self.new.files.contains_key(path), |now| now.starts_with(old)),
                 false => there == Some(old),
             };
@@ -214,7 +214,7 @@ impl Golden {
         (!is_fine).then(|| format!("--verify: {}", shown(&outcome)))
     }
 
-    /// What an archive lacks after the command was run again; none if nothing.
+    /// Describes what an archive lacks after the command was repeated; none if nothing.
     fn archived(&self, place: &Place, now: &State) -> Option<String> {
         let outcome = place.convo(&["archive", "--to", "kept", "--verify"]);
         if outcome.status != 0 {
@@ -226,12 +226,12 @@ impl Golden {
             files
         };
         let (now, new) = (copies(now), copies(&self.new));
-        // A copy that was replaced may be there still.
+        // A replaced copy may still exist.
         let lacks = new.iter().any(|(path, bytes)| now.get(path) != Some(bytes));
         lacks.then(|| "other copies".to_string())
     }
 
-    /// The old log with some of the new lines, and with something torn behind them if that may be.
+    /// The old log with some of the new lines, and if allowed with a partial line after them.
     fn lines(&self, now: &State, several: bool, torn: bool) -> Option<Found> {
         let path = self.operation.brings.0;
         let mut same = now.clone();
@@ -257,7 +257,7 @@ impl Golden {
         torn.then_some(Found::Torn)
     }
 
-    /// The status and the words say what is there.
+    /// Checks that status and messages match the actual state.
     fn truth(
         &self,
         found: Found,
@@ -289,7 +289,7 @@ impl Golden {
         match (status, found) {
             (status, Found::New | Found::Alike) if status == self.operation.status => Ok(()),
             (74..=77, Found::Old) | (76, _) => Ok(()),
-            // What is shown is the same, and the same again finishes it.
+            // The view is unchanged, and a repeated run completes the change.
             (74 | 75 | 77, Found::Between(_) | Found::New) if self.operation.between == Between::Kept => {
                 Ok(())
             }
@@ -321,7 +321,7 @@ impl Golden {
         }
     }
 
-    /// Whether only the archive has more than before.
+    /// Whether only the archive has grown.
     fn is_copied(&self, now: &State) -> bool {
         let is_old = |(path, bytes): (&String, &Vec<u8>)| {
             path.starts_with("data/convo-archive/") || self.old.files.get(path) == Some(bytes)
@@ -329,7 +329,7 @@ impl Golden {
         now.files.iter().all(is_old) && self.old.files.keys().all(|path| now.files.contains_key(path))
     }
 
-    /// Each row of a report of files is true.
+    /// Checks that each row of a file report is true.
     fn report(&self, now: &State, report: &[u8]) -> Result<(), String> {
         for row in String::from_utf8_lossy(report).lines() {
             let cells: Vec<&str> = row.split('\t').collect();
@@ -345,7 +345,7 @@ impl Golden {
         Ok(())
     }
 
-    /// The session can be read, and damage is told only where there is some.
+    /// Checks that the session can be read, with damage reported only if there is some.
     fn readable(&self, place: &Place, found: Found) -> Result<(), String> {
         let now = reading(self.operation, place);
         match found {
@@ -390,7 +390,7 @@ impl Golden {
         }
     }
 
-    /// The same command again does what it should have done, and leaves nothing lying about.
+    /// Checks that the same command completes the change and leaves no temporary files.
     fn repeats(&self, place: &Place, found: Found, without: Option<Lacking>) -> Result<(), String> {
         let lacks = without.filter(|_| found == Found::Old).and_then(|lacking| {
             let (_, calls) = trace::run_with(&place.copy(), self.operation, &[]);
@@ -401,7 +401,7 @@ impl Golden {
             None => place.fed(self.operation.arguments, self.operation.input.as_bytes()),
         };
         let now = place.state();
-        // What is committed may not be begun.
+        // A committed change need not be started again.
         let is_parts = self.operation.between == Between::Parts;
         let done = found != Found::Old || is_parts;
         let told = found == Found::Torn && outcome.status == 65;
@@ -419,7 +419,7 @@ impl Golden {
                 )),
             };
         }
-        // A stream that is sent again is another one.
+        // A repeated stream is a new stream.
         let goes_on = match self.operation.between {
             Between::Files | Between::Each | Between::Copied | Between::Parts => true,
             Between::Steps => self.operation.input.is_empty(),
@@ -435,7 +435,7 @@ impl Golden {
                 self.difference(&now)
             ));
         }
-        // One that finds everything there writes nothing, and sweeps nothing.
+        // A run that finds everything done writes nothing and removes no temporary files.
         let wrote = found == Found::Old || self.operation.between != Between::Each;
         if wrote && !now.leftovers.is_empty() {
             return Err(format!("after the same again there is still {:?}", now.leftovers));
@@ -443,7 +443,7 @@ impl Golden {
         Ok(())
     }
 
-    /// The next append works, is readable, and leaves every byte as it was.
+    /// Checks that the next append works, is readable, and leaves all other bytes unchanged.
     fn goes_on(&self, place: &Place, now: &State) -> Result<(), String> {
         let Some(id) = self.operation.session.filter(|id| place.log(id).exists()) else {
             return Ok(());
@@ -455,7 +455,7 @@ impl Golden {
         appends(place, id, before, if damaged { 65 } else { 0 })
     }
 
-    /// What is not as it was, and not as it was to be.
+    /// Lists files that have neither their old nor their new content.
     fn difference(&self, now: &State) -> String {
         let mut told = Vec::new();
         for path in now
@@ -489,8 +489,8 @@ impl Golden {
     }
 }
 
-/// Appends to a session whose log has these bytes, and checks the line by itself. `status` is what reading ends
-/// with then.
+/// Appends to a session whose log has these bytes, and verifies the new line independently. `status` is the expected
+/// status of a later read.
 pub fn appends(place: &Place, id: &str, before: &[u8], status: i32) -> Result<(), String> {
     let outcome = place.convo(&["append", id, "after the fault"]);
     if outcome.status != 0 {
@@ -525,7 +525,7 @@ pub fn appends(place: &Place, id: &str, before: &[u8], status: i32) -> Result<()
     Ok(())
 }
 
-/// A run for a finding.
+/// Formats a run for a finding.
 pub fn shown(outcome: &Outcome) -> String {
     let out: String = String::from_utf8_lossy(&outcome.stdout)
         .chars()
@@ -535,7 +535,7 @@ pub fn shown(outcome: &Outcome) -> String {
     format!("status {}; stdout {out:?}; stderr {err:?}", outcome.status)
 }
 
-/// Whether two pieces of a log are one good line each, and the same but for id and checksum.
+/// Whether two parts of a log are one valid line each, equal except for id and checksum.
 fn alike(one: &[u8], other: &[u8]) -> bool {
     let bare = |line: &[u8]| {
         let mut members: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(line).ok()?;

@@ -1,5 +1,5 @@
-//! Many at once: eight processes that append while others cut, restore, gc and repair, beside a program that appends without
-//! taking the lock; and appenders that are killed at random. What was acknowledged must be there, once.
+//! Concurrency: eight appending processes while others cut, restore, gc and repair, next to a program that appends
+//! without the lock; and appenders that are killed at random. Every acknowledged message must exist exactly once.
 
 use super::Faults;
 use super::chance::Chance;
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 const WRITERS: usize = 8;
 
-/// Appends of one process each, with cuts beside them, and a foreign writer in the second half.
+/// Concurrent appenders with cuts, and a foreign writer in the second half.
 pub fn run(faults: &Faults, tally: &Tally) {
     let each = if faults.long { 1000 } else { 100 };
     for foreign in [false, true] {
@@ -31,22 +31,22 @@ fn session() -> Place {
     place
 }
 
-/// What else than whole, checked lines may be in the log.
+/// Other content that a log may have besides valid, checked lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Besides {
     Nothing,
-    /// Lines of a program that knows no checksums.
+    /// Lines of a program that writes no checksums.
     Foreign,
-    /// Pieces of lines: a process that is killed in a write leaves what was written of it.
+    /// Partial lines left by processes killed during a write.
     Torn,
 }
 
-/// Whether every text that was acknowledged is there once, and how many lines are torn.
+/// Checks that every acknowledged text exists once; returns the number of partial lines.
 fn judge(place: &Place, acknowledged: &[String], besides: Besides) -> Result<usize, String> {
     let log = std::fs::read(place.log("chat")).unwrap();
     let lines = log::lines(&log);
     let mut found: HashMap<String, usize> = HashMap::new();
-    // What a gc has moved is there too.
+    // Archived lines count too.
     let archive = std::fs::read(place.store().join("archive/chat.jsonl")).unwrap_or_default();
     for (line, _) in log::lines(&archive) {
         let value = serde_json::from_slice::<serde_json::Value>(line).unwrap_or_default();
@@ -56,7 +56,7 @@ fn judge(place: &Place, acknowledged: &[String], besides: Besides) -> Result<usi
     }
     let (mut wrong, mut torn) = (Vec::new(), 0);
     for (number, (line, seal)) in lines.iter().enumerate() {
-        // The end of a line that was seen before its program had written all of it: a blank line is not damage.
+        // Seen before its writer had written all of it: a blank line is not damage.
         if line.trim_ascii().is_empty() && besides == Besides::Foreign {
             continue;
         }
@@ -124,7 +124,7 @@ fn together(tally: &Tally, each: usize, foreign: bool) {
             scope.spawn(move || {
                 for nth in 0..each {
                     let text = format!("writer {writer} message {nth}");
-                    // Questions and answers, so that there is something between which it can be cut.
+                    // Questions and answers, so that there are exchanges to cut.
                     let role = ["user", "assistant"][nth % 2];
                     let outcome = place.convo(&["append", "chat", "-r", role, &text]);
                     tally.count(
@@ -152,7 +152,7 @@ fn together(tally: &Tally, each: usize, foreign: bool) {
                     &["fsck", "chat", "--repair", "-q"],
                 ] {
                     let outcome = place.convo(arguments);
-                    // Too fast for it to plan on what it has read, or nothing there to undo: both are said.
+                    // Either the log changed too often, or there is nothing to undo; both are reported.
                     if ![0, 1, 75].contains(&outcome.status) {
                         tally.bad(format!("{arguments:?} beside appenders: {}", shown(&outcome)));
                     }
@@ -189,7 +189,7 @@ fn together(tally: &Tally, each: usize, foreign: bool) {
             "{WRITERS} x {each} appends, foreign writer: {foreign}: {why}"
         ));
     }
-    // A file that a foreign program has open is rightly left alone.
+    // A file that a foreign program has open must not be changed.
     if !foreign && !place.store().join("archive/chat.jsonl").exists() {
         tally.bad("no gc came to do anything beside the appenders".to_string());
     }
@@ -199,8 +199,8 @@ fn together(tally: &Tally, each: usize, foreign: bool) {
     }
 }
 
-/// Appenders that are killed after a random part of the time that one append takes here beside others: streams that are
-/// fed slowly, and single appends.
+/// Appenders killed after a random part of the time that an append takes under this load: slowly fed streams, and
+/// single appends.
 pub fn killed(faults: &Faults, tally: &Tally) {
     let kills = if faults.long { 10_000 } else { 1000 };
     let place = session();
@@ -248,7 +248,7 @@ pub fn killed(faults: &Faults, tally: &Tally) {
     }
 }
 
-/// The median time of an append, from start to exit, beside the other writers.
+/// The median duration of an append next to the other writers, from start to exit.
 fn duration(place: &Place) -> Duration {
     let times = &Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -283,7 +283,7 @@ fn started(place: &Place, arguments: &[&str]) -> Child {
     piped.spawn().unwrap()
 }
 
-/// A stream that prints each message it has stored. Returns the texts it printed before it was killed.
+/// Runs a stream that prints each stored message; returns the texts printed before it was killed.
 fn stream(place: &Place, chance: &mut Chance, number: usize, whole: Duration) -> Vec<String> {
     let mut child = started(place, &["append", "chat", "--stream", "--json"]);
     let (mut stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
@@ -309,7 +309,7 @@ fn stream(place: &Place, chance: &mut Chance, number: usize, whole: Duration) ->
     reader.join().unwrap()
 }
 
-/// One message; acknowledged when the process ended with 0 before it was killed.
+/// Appends one message; acknowledged if the process exited with 0 before it was killed.
 fn single(place: &Place, chance: &mut Chance, number: usize, whole: Duration) -> Vec<String> {
     let text = format!("single {number}");
     let mut child = started(place, &["append", "chat", &text]);

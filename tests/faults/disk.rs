@@ -1,10 +1,9 @@
-//! A model of what a disk may hold after the power went: a recorded run is replayed into it, and what was not
-//! synced may be there, be missing, be torn, or be zeros.
+//! A model of the possible disk contents after a power failure: a recorded run is replayed, and unsynced data may be
+//! present, missing, partial, or zeros.
 //!
-//! It promises what POSIX and every journaling file system do, and no more: a file's sync makes its bytes and its
-//! length durable but not its name; a folder's sync makes the names in it durable; a rename is never half done,
-//! but one from folder to folder may be found under both names; operations on one name keep their order, and
-//! those on different names do not.
+//! The model assumes only what POSIX and every journaling file system guarantee: syncing a file makes its bytes and
+//! length durable, but not its name; syncing a directory makes its names durable; a rename is atomic, but one between
+//! directories may leave both names; operations on one name keep their order, those on different names do not.
 
 pub mod luck;
 
@@ -14,7 +13,7 @@ use std::path::Path;
 
 type Id = usize;
 
-/// Files by their paths, as a disk may hold them.
+/// Possible files of a disk, by path.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
 #[derive(Clone, Debug)]
@@ -33,7 +32,7 @@ struct Node {
     names: BTreeMap<String, Id>,
 }
 
-/// Names that change together; those that are durable already are gone from the list.
+/// Names that change together; durable changes are removed from the list.
 type Naming = Vec<(Id, String, Option<Id>)>;
 
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +61,7 @@ fn apply(bytes: &mut Vec<u8>, change: &Change) {
 }
 
 impl Disk {
-    /// With everything that is there, all of it durable.
+    /// A disk with all existing files, all of them durable.
     pub fn new(root: &Path) -> Disk {
         let mut disk = Disk {
             root: root.to_str().unwrap().to_string(),
@@ -107,12 +106,12 @@ impl Disk {
         self.nodes.len() - 1
     }
 
-    /// Another process: the descriptors of the one before are closed.
+    /// Starts another process: closes the descriptors of the previous one.
     pub fn next_process(&mut self) {
         self.open.clear();
     }
 
-    /// Replays a call; whether it changed what may be on the disk.
+    /// Replays a call; returns whether the possible disk contents changed.
     pub fn replay(&mut self, call: &Call) -> bool {
         let Some((arguments, result)) = call.text.rsplit_once(" = ") else {
             return false;
@@ -284,7 +283,7 @@ impl Disk {
         true
     }
 
-    /// The folder and the name in it of a path; none outside.
+    /// The directory and the name of a path; none outside the root.
     fn place(&self, folder: &str, path: &str) -> Option<(Id, String)> {
         let path = String::from_utf8(unquoted(path)).ok()?;
         let (start, path) = match (path.strip_prefix('/'), folder) {
@@ -328,7 +327,7 @@ impl Disk {
         inner.durable = inner.live.clone();
         inner.pending.clear();
         for naming in &mut self.namings {
-            // What is taken away is durable only with what came instead.
+            // A removal becomes durable only together with its replacement.
             let removes = naming
                 .iter()
                 .any(|(folder, _, to)| *folder == node && to.is_none());
@@ -352,7 +351,7 @@ fn set(names: &mut BTreeMap<String, Id>, name: &str, to: Option<Id>) {
     };
 }
 
-/// The bytes of a string as `strace -xx` prints it.
+/// Decodes a string printed by `strace -xx`.
 fn unquoted(text: &str) -> Vec<u8> {
     let inner = text.trim_matches('"');
     let digits = inner.split("\\x").skip(1);

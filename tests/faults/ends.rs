@@ -1,5 +1,5 @@
-//! Appends that end where nothing shows that they were cut off: at the end of a line, or of a page of memory. The same
-//! again, a complete gc, its undoing and fsck must go well behind them: what is acknowledged then can be had back.
+//! Appends truncated where nothing shows it: at the end of a line or of a memory page. A repetition, a complete gc,
+//! its undo and fsck must work afterwards, and data acknowledged then must be recoverable.
 
 use super::Faults;
 use super::chance::spread;
@@ -11,10 +11,10 @@ use super::report::Tally;
 use super::scenario::{BASE, Between, Operation};
 use super::short::{FAILS, KILLS, missing};
 
-/// Bytes that the system writes at once, at least.
+/// The minimum unit of a write by the kernel, in bytes.
 const PAGE: usize = 4096;
 
-/// Operations that append to each kind of file that is appended to.
+/// Operations that append, one for each kind of file.
 const APPENDING: &[Operation] = &[
     Operation {
         name: "gc behind a gc",
@@ -91,7 +91,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
     });
 }
 
-/// Ends of lines, with and without their newlines, and of pages, in what the operation appends.
+/// Ends of lines, with and without newline, and of pages in the appended data.
 fn ends(golden: &Golden) -> Vec<usize> {
     let mut ends = Vec::new();
     for (path, new) in &golden.new.files {
@@ -116,7 +116,7 @@ fn judge(golden: &Golden, end: usize, fails: bool) -> Result<(), String> {
     command
         .args(["-c", if fails { FAILS } else { KILLS }, &end.to_string(), CONVO])
         .args(operation.arguments)
-        .env("CONVO_SEED", "another"); // ids are never the same twice
+        .env("CONVO_SEED", "another"); // ids differ in each run
     let outcome = run_command(command, operation.input.as_bytes(), LONGEST);
     let as_expected = match fails {
         true => outcome.status > 0 || outcome.status == operation.status,
@@ -133,14 +133,14 @@ fn judge(golden: &Golden, end: usize, fails: bool) -> Result<(), String> {
         }
     };
     let id = operation.session.filter(|id| place.log(id).exists());
-    // A last line without an end is for a repair, or for the next append, and a gc goes no further with it.
+    // A last line without newline is completed by a repair or the next append; gc leaves it.
     if let Some(id) = id {
         let read = convo(&["cat", id], &[0, 65])?;
         if read.status == 65 || !std::fs::read(place.log(id)).unwrap().ends_with(b"\n") {
             convo(&["fsck", "--repair", id], &[0])?;
         }
     }
-    // A stream that is sent again is another one, with the ids of the first.
+    // A repeated stream is a new stream that contains the ids of the first.
     if operation.between != Between::Lines {
         let again = place.fed(operation.arguments, operation.input.as_bytes());
         if ![&[0, operation.status], operation.again]
@@ -163,7 +163,7 @@ fn judge(golden: &Golden, end: usize, fails: bool) -> Result<(), String> {
         }
     }
     if place.store().exists() {
-        // A link that is taken back, or a log of the chain without an end, is one that a repair settles.
+        // A repair fixes an undone link, or a chain log with a partial last line.
         let steps = operation.between == Between::Steps;
         let check = if steps {
             &["fsck", "--repair"][..]
@@ -182,7 +182,7 @@ fn judge(golden: &Golden, end: usize, fails: bool) -> Result<(), String> {
     }
 }
 
-/// The events of the gcs of a session that count, newest first.
+/// The active gc events of a session, newest first.
 fn gcs(place: &Place, id: &str) -> Vec<String> {
     let log = std::fs::read_to_string(place.log(id)).unwrap_or_default();
     let value = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap_or_default();

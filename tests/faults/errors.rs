@@ -1,5 +1,4 @@
-//! System calls that fail: every error at every call, the same call failing from some point on, and failures
-//! in a row.
+//! Failing system calls: every error at every call, a call that fails from some point on, and consecutive failures.
 
 use super::chance::Chance;
 use super::check::{Ending, shown};
@@ -9,7 +8,7 @@ use super::scenario::Between;
 use super::trace::Call;
 use super::{Faults, trace};
 
-/// Calls that change something, or that everything else needs.
+/// Calls that change something, or that everything depends on.
 const WRITING: [&str; 17] = [
     "write",
     "pwrite64",
@@ -30,7 +29,7 @@ const WRITING: [&str; 17] = [
     "flock",
 ];
 
-/// Calls that only look.
+/// Calls that only read.
 const LOOKING: [&str; 9] = [
     "openat",
     "read",
@@ -43,10 +42,10 @@ const LOOKING: [&str; 9] = [
     "fchown",
 ];
 
-/// Calls that a signal may interrupt before anything was done, and that are then repeated.
+/// Calls that a signal may interrupt before they had any effect, and that are then repeated.
 const REPEATED: [&str; 6] = ["write", "pwrite64", "read", "pread64", "flock", "ftruncate"];
 
-/// Drawn from beside EIO and ENOSPC, which every call gets.
+/// Errors to draw from, in addition to EIO and ENOSPC, which every call gets.
 const OTHERS: [&str; 8] = [
     "EDQUOT", "EROFS", "EMFILE", "ENOLCK", "ENOMEM", "EACCES", "EPERM", "ENFILE",
 ];
@@ -56,7 +55,7 @@ struct Job<'g> {
     injections: Vec<String>,
     /// The call that fails first.
     call: Call,
-    /// The status that it must have.
+    /// The expected status.
     status: Option<i32>,
 }
 
@@ -74,7 +73,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
     faults.inject(&jobs, 320, |job| {
         let place = job.golden.before.copy();
         let (outcome, _) = trace::run_with(&place, job.golden.operation, &job.injections);
-        // What cannot be said is not held against it.
+        // If the message could not be written, it is not required.
         let mute = job.call.text.starts_with("write(2,")
             || job.injections[0].starts_with("write:") && job.injections[0].ends_with('+');
         let verdict = match job.status {
@@ -107,7 +106,7 @@ fn of_call<'g>(long: bool, chance: &mut Chance, golden: &'g Golden, call: Call, 
         false if writes => errors.push(OTHERS[chance.below(OTHERS.len())]),
         false => {}
     }
-    // File systems that cannot do what is tried first, and must be served in another way.
+    // File systems without support for the first method, which require another one.
     if name == "renameat2" || call.text.contains("O_TMPFILE") || call.text.contains("/proc/self/fd") {
         let first = if name == "linkat" { "ENOENT" } else { "EINVAL" };
         errors.extend([first, "EOPNOTSUPP"]);
@@ -124,7 +123,7 @@ fn of_call<'g>(long: bool, chance: &mut Chance, golden: &'g Golden, call: Call, 
     for error in errors {
         add(vec![format!("{name}:error={error}:when={nth}")], None);
     }
-    // Nobody waits for giving a lock back, so that no signal comes in between.
+    // Unlocking does not block, so no signal can interrupt it.
     if REPEATED.contains(&name) && !call.text.contains("LOCK_UN") {
         let status = Some(golden.operation.status);
         add(vec![format!("{name}:error=EINTR:when={nth}")], status);
@@ -134,7 +133,7 @@ fn of_call<'g>(long: bool, chance: &mut Chance, golden: &'g Golden, call: Call, 
     }
     let undoes =
         name == "fdatasync" && matches!(golden.operation.between, Between::Appended | Between::Lines);
-    // An append that cannot be undone either: nobody knows what a power cut would leave.
+    // An append that cannot be rolled back either: its state after a power failure is unknown.
     add(
         vec![format!("{name}:error=EIO:when={nth}+")],
         undoes.then_some(76),

@@ -1,10 +1,10 @@
-//! Operations on the files and folders of other systems, where they lie.
+//! Operations on files and directories of other systems in place.
 
 use super::place::Place;
 use super::prepare::{chat, pair};
 use super::scenario::{BASE, Between, Operation};
 
-/// A session of Penguin's with the file as it was before its last change.
+/// A Penguin session with a backup of its file before the last change.
 fn penguin(place: &Place) {
     chat(place);
     let save = |name: &str| {
@@ -20,7 +20,7 @@ fn bytes(place: &Place, path: &str) -> Vec<u8> {
     std::fs::read(place.root().join(path)).unwrap()
 }
 
-/// A pair whose log ends in a fragment.
+/// A pair of files whose log ends with a partial line.
 fn torn_pair(place: &Place) {
     pair(place);
     let mut log = bytes(place, "work/pair/x.jsonl");
@@ -28,7 +28,7 @@ fn torn_pair(place: &Place) {
     place.write("work/pair/x.jsonl", log);
 }
 
-/// A pair with long results, one of which a compaction takes out.
+/// A pair of files with long results, one of which a compaction removes.
 fn worked_pair(place: &Place) {
     pair(place);
     let output = "row of the table; ".repeat(60);
@@ -47,7 +47,7 @@ fn worked_pair(place: &Place) {
 pub const FOREIGN: &[Operation] = &[
     Operation {
         name: "truncate -i of a session of Penguin's",
-        // The spare is a copy of the session ahead of its change.
+        // The backup is a copy of the session before its change.
         prepare: penguin,
         arguments: &["truncate", "conversations/chat.json", "-i", "--keep-last", "1"],
         session: None,
@@ -79,7 +79,7 @@ pub const FOREIGN: &[Operation] = &[
         arguments: &["fsck", "--repair", "--from", "picoclaw", "./pair"],
         session: None,
         between: Between::Files,
-        // The fragment is a line of its own now, and told.
+        // The partial line is now complete and reported.
         status: 1,
         brings: ("work/pair/.convo/quarantine/x.jsonl", "half"),
         ..BASE

@@ -1,5 +1,5 @@
-//! The disk is full, and then it is not: a small file system in memory is filled up to some pages or some files,
-//! the command is run in it, room is made, and it is run again.
+//! Full disks: fills a small in-memory file system except for some pages or files, runs the command, frees space, and
+//! runs it again.
 
 use super::Faults;
 use super::check::{Ending, shown};
@@ -10,14 +10,14 @@ use super::scenario::Between;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// How a mount of one's own is had: as root, or with a user namespace.
+/// How to get a private mount: as root, or with a user namespace.
 const WAYS: [&[&str]; 2] = [&["-m"], &["-rm"]];
 
-/// Room that is left: pages of content, and files.
+/// Remaining space: pages of content, and files.
 const ROOM: [(usize, usize); 6] = [(0, 9), (1, 9), (2, 9), (9, 0), (9, 1), (9, 2)];
 
-/// `$1`: program, `$2`: pages left, `$3`: files left, `$4`: how full, the rest: arguments. Answers are put beside
-/// the mount, which nobody else sees and which goes with its last process.
+/// `$1`: program, `$2`: pages left, `$3`: files left, `$4`: how full, the rest: arguments. Results are stored next to
+/// the mount, which is private and is removed with its last process.
 const SCRIPT: &str = r#"
 set -e
 program=$1 pages=$2 inodes=$3; shift 3
@@ -122,7 +122,7 @@ fn one(golden: &Golden, way: &[&str], (pages, files): (usize, usize)) -> Result<
         false,
     )?;
     let repeated = Place::copied(&place.root().join("repeated")).state();
-    // 76: it may have been done.
+    // 76: the change may have been made.
     let ends = golden.operation.status;
     let again = [ends, 76].contains(&first) && golden.operation.again.contains(&second);
     if second != ends && !again {
@@ -131,7 +131,7 @@ fn one(golden: &Golden, way: &[&str], (pages, files): (usize, usize)) -> Result<
             "after {first} and with room again: status {second}\n{words}"
         ));
     }
-    // An append that was done is done twice, and a stream that is sent again is another one.
+    // A repeated append is stored twice, and a repeated stream is a new one.
     let sent = golden.operation.between == Between::Steps && !golden.operation.input.is_empty();
     if first != ends && second == ends && !sent && repeated.files != golden.new.files {
         return Err(format!(

@@ -1,4 +1,4 @@
-//! What each operation starts from and what it leads to, from a run without a fault that is checked by itself.
+//! The initial and final state of each operation, from a run without faults that is checked separately.
 
 use super::foreign::FOREIGN;
 use super::homes::HOMES;
@@ -8,30 +8,30 @@ use super::scenario::{Between, OPERATIONS, Operation};
 use super::trace::{self, Call};
 use std::sync::OnceLock;
 
-/// What `cat` says of the session: status and output.
+/// The result of `cat` on the session: status and output.
 pub type Reading = (i32, Vec<u8>);
 
-/// An operation with its states, from a run without a fault.
+/// An operation with its states in a run without faults.
 pub struct Golden {
     pub operation: &'static Operation,
     pub before: Place,
     pub old: State,
     pub new: State,
-    /// What reading gives in the old and in the new state.
+    /// The result of reading the old and the new state.
     pub readings: [Option<Reading>; 2],
-    /// What is shown of the PicoClaw session of the old and of the new state.
+    /// The displayed PicoClaw session in the old and the new state.
     pub shown: [String; 2],
     calls: OnceLock<Vec<Call>>,
 }
 
-/// Reads the operation's session with the program, when it is there.
+/// Reads the operation's session with the program, if it exists.
 pub fn reading(operation: &Operation, place: &Place) -> Option<Reading> {
     let id = operation.session.filter(|id| place.log(id).exists())?;
     let outcome = place.convo(&["cat", id]);
     Some((outcome.status, outcome.stdout))
 }
 
-/// What is shown of the PicoClaw session of a place: its messages. The line before them tells of the file.
+/// The displayed messages of the PicoClaw session, without the line about the file.
 pub fn shown(place: &Place) -> String {
     let outcome = place.convo(&["context", "pair/x.jsonl"]);
     let text = String::from_utf8_lossy(&outcome.stdout).into_owned();
@@ -48,7 +48,7 @@ fn logs(state: &State) -> impl Iterator<Item = (&String, &Vec<u8>)> {
     state.files.iter().filter(move |(path, _)| is_log(path))
 }
 
-/// Where lines may be that were in a log.
+/// The places where lines of a log may be.
 fn kept(state: &State) -> impl Iterator<Item = &Vec<u8>> {
     let keeps = |path: &String| {
         let part = path.split('/').nth(1).unwrap_or_default();
@@ -61,8 +61,8 @@ fn kept(state: &State) -> impl Iterator<Item = &Vec<u8>> {
         .map(|(_, bytes)| bytes)
 }
 
-/// The first acknowledged line that is nowhere any more; its checksum may be another. What has no newline was never
-/// acknowledged.
+/// The first acknowledged line that no longer exists anywhere; its checksum may differ. A line without a newline was
+/// never acknowledged.
 pub fn lost<'s>(old: &'s State, now: &State) -> Option<&'s [u8]> {
     let whole = |bytes: &'_ [u8]| {
         bytes
@@ -79,7 +79,7 @@ pub fn lost<'s>(old: &'s State, now: &State) -> Option<&'s [u8]> {
 }
 
 impl Golden {
-    /// Sets the operation up, runs it once, and checks that run by itself.
+    /// Prepares the operation, runs it once, and checks that run.
     pub fn of(operation: &'static Operation) -> Golden {
         let before = Place::new();
         (operation.prepare)(&before);
@@ -142,12 +142,12 @@ impl Golden {
             .get_or_init(|| trace::run_with(&self.before.copy(), self.operation, &[]).1)
     }
 
-    /// All operations that are wanted.
+    /// All selected operations.
     pub fn all() -> Vec<Golden> {
         Golden::those(OPERATIONS.iter().chain(FOREIGN).chain(HOMES))
     }
 
-    /// These operations, or those of them whose names have one of the words of `FAULTS_OF`.
+    /// These operations, or those whose names contain a word of `FAULTS_OF`.
     pub fn those(operations: impl Iterator<Item = &'static Operation>) -> Vec<Golden> {
         let words = std::env::var("FAULTS_OF").unwrap_or_default();
         let is_wanted = |operation: &&Operation| {

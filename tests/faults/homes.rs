@@ -1,4 +1,4 @@
-//! Operations on the sessions of other programs.
+//! Operations on sessions of other programs.
 
 use super::place::Place;
 use super::prepare::file;
@@ -7,7 +7,7 @@ use super::scenario::{BASE, Between, Operation};
 const SESSION: &str = "home/.claude/projects/-src-api/5d1f0a4e-0000-4000-8000-000000000001.jsonl";
 const DOCUMENT: &str = "home/.continue/sessions/6b21fe4d-ed91-4e99-853e-81590a73845c.json";
 
-/// Lines of a session of Claude Code.
+/// Lines of a Claude Code session.
 fn lines(count: u32) -> String {
     let line = |nth: u32| {
         let (role, parent) = match nth {
@@ -24,7 +24,7 @@ fn lines(count: u32) -> String {
     (1..=count).map(line).collect()
 }
 
-/// A session with a file beside it, and the history of the program.
+/// A Claude Code session with a file next to it, and the program's history.
 fn claude(place: &Place) {
     place.write(SESSION, lines(3));
     place.write(
@@ -34,7 +34,7 @@ fn claude(place: &Place) {
     place.write("home/.claude/history.jsonl", "{\"project\":\"/src/api\"}\n");
 }
 
-/// The session after its project moved to `/usr`, which every machine has.
+/// The session after its project moved to `/usr`, which exists on every machine.
 const MOVED: &str = "home/.claude/projects/-usr/5d1f0a4e-0000-4000-8000-000000000001.jsonl";
 
 /// Sessions of two programs in one project.
@@ -58,7 +58,7 @@ fn document(messages: &str) -> String {
     format!("{{\"history\":[{{\"role\":\"user\",\"content\":\"Weather?\"}}{messages}]}}\n")
 }
 
-/// Lines of progress.
+/// Progress lines.
 fn ticks() -> String {
     "{\"type\":\"progress\",\"uuid\":\"p1\",\"parentUuid\":\"u3\",\"sessionId\":\"5d1f0a4e-0000-4000-8000-000000000001\",\"data\":\"tick\"}\n".to_string()
 }
@@ -143,7 +143,7 @@ pub const HOMES: &[Operation] = &[
         session: None,
         between: Between::Steps,
         brings: (SESSION, "text 3"),
-        // Programs change what is new.
+        // Recently changed sessions count as in use.
         again: &[75],
         ..BASE
     },

@@ -1,5 +1,5 @@
-//! Names and files that are meant to lead the program astray: ids that are paths or options, and links, pipes,
-//! devices and folders where files belong. It may refuse, and it may not touch what is outside or wait for ever.
+//! Hostile names and files: ids that are paths or options, and links, pipes, devices and directories in place of
+//! files. The program may refuse them, but must not change anything outside the store or block.
 
 use super::check::shown;
 use super::place::{HUNG, Outcome, Place};
@@ -9,7 +9,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
-/// Ids, aliases and names that nobody means well with.
+/// Hostile ids, aliases and names.
 const NAMES: [&str; 26] = [
     "../x",
     "../../outside/secret",
@@ -39,7 +39,7 @@ const NAMES: [&str; 26] = [
     ".stage-1-0",
 ];
 
-/// Commands that take a name; `NAME` stands for it.
+/// Commands that take a name, with `NAME` as its placeholder.
 const COMMANDS: [&[&str]; 13] = [
     &["new", "--id", "NAME"],
     &["new", "--alias", "NAME"],
@@ -80,7 +80,7 @@ const VERBS: [&[&str]; 20] = [
     &["restore", "--list", "chat"],
 ];
 
-/// Something in the place of a piece of the store.
+/// Replaces a part of the store.
 type Trap = (&'static str, fn(&Place));
 
 const TRAPS: [Trap; 18] = [
@@ -178,7 +178,7 @@ fn mode(place: &Place, name: &str, mode: u32) {
     std::fs::set_permissions(place.store().join(name), about).unwrap();
 }
 
-/// What is outside of the store, and must stay as it is.
+/// Files outside the store, which must not change.
 fn outside(place: &Place) -> Vec<(String, Vec<u8>)> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(place.root().join("outside")).unwrap() {
@@ -193,7 +193,7 @@ fn outside(place: &Place) -> Vec<(String, Vec<u8>)> {
 fn set_up() -> Place {
     let place = Place::new();
     prepare::chat(&place);
-    // Something for gc to take.
+    // Create lines for gc.
     place.sets_up(&["truncate", "chat", "--keep-last", "2"]);
     for name in ["chat.jsonl", "secret.jsonl", "secret", "trip", "two.jsonl"] {
         place.write(
@@ -250,7 +250,7 @@ fn copied(prepared: &Place) -> Place {
     place
 }
 
-/// Whether this user may read what nobody may.
+/// Whether this user can read files without read permission.
 fn is_root(place: &Place) -> bool {
     let path = place.root().join("closed");
     std::fs::write(&path, "x").unwrap();
@@ -288,7 +288,7 @@ fn judged(place: &Place, prepared: &Place, outcome: &Outcome, statuses: &[i32]) 
     }
 }
 
-/// A log whose directory entry turns into a link and back while the program runs again and again.
+/// Switches a log's directory entry between file and link while the program runs repeatedly.
 fn swapped(prepared: &Place, tally: &Tally) {
     let place = copied(prepared);
     let log = place.log("chat");

@@ -1,5 +1,5 @@
-//! Input that is too deep, too long, too much or not text: it is kept or refused with words, and nothing panics,
-//! hangs, or is lost without being told.
+//! Extreme input: too deep, too long, too large or not text. It must be stored or rejected with a message, without
+//! panic, hang or silent loss.
 
 use super::Faults;
 use super::check::shown;
@@ -8,10 +8,10 @@ use super::report::Tally;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Reading a gigabyte takes its time in a build for finding faults.
+/// Time limit: reading a gigabyte takes long in a debug build.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// Longer than this, one run at a time is enough for a machine's memory.
+/// Above this size, runs are sequential to save memory.
 const HUGE: usize = 100 << 20;
 
 static ONE: Mutex<()> = Mutex::new(());
@@ -25,7 +25,7 @@ fn line(content: &str) -> String {
     format!("{{\"role\":\"user\",\"content\":{content}}}\n")
 }
 
-/// A good line before and one behind.
+/// Between two valid lines.
 fn between(name: &'static str, middle: impl AsRef<[u8]>) -> Input {
     let bytes = [
         line("\"before\"").as_bytes(),
@@ -127,7 +127,7 @@ fn random(length: usize) -> Vec<u8> {
     (0..length).map(|_| chance.next().to_le_bytes()[3]).collect()
 }
 
-/// Every way in: as a stream, a file, or into the store.
+/// Every way to read the input: as a stream, as a file, into the store.
 const WAYS: [&[&str]; 8] = [
     &["cat", "-"],
     &["cat", "input.jsonl"],
@@ -147,7 +147,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
         .flat_map(|input| WAYS.map(|way| (input, way)))
         .collect();
     faults.inject(&jobs, 80, |(input, way)| {
-        // The longest line twice, not eight times.
+        // The longest lines are tested in two ways only.
         if input.bytes.len() >= 64 << 20 && way != &WAYS[0] && way != &WAYS[6] {
             return;
         }
@@ -167,17 +167,17 @@ fn one(input: &Input, way: &[&str]) -> Result<(), String> {
     }
     let feed = |arguments: &[&str], bytes: &[u8]| {
         let mut command = place.program(CONVO);
-        // Ids by chance: with a seed they are hashes of the lines, which takes its time for long ones.
+        // Random ids: with a seed they are hashes of the lines, which is slow for long ones.
         command.args(arguments).env_remove("CONVO_SEED");
         run_command(command, bytes, LONGEST)
     };
     let outcome = feed(way, if reads { &input.bytes } else { b"" });
     ends_well(&outcome)?;
     if input.bytes.len() > HUGE {
-        return Ok(()); // it ended well, and all else would take minutes and gigabytes
+        return Ok(()); // more checks would take minutes and gigabytes
     }
     if outcome.status == 0 && way[0] == "cat" {
-        // What it printed it can read, and prints again.
+        // The output can be read and is printed again unchanged.
         let again = feed(&["cat", "-"], &outcome.stdout);
         if again.status != 0 || again.stdout != outcome.stdout {
             return Err(format!("read again: {}", shown(&again)));
@@ -186,7 +186,7 @@ fn one(input: &Input, way: &[&str]) -> Result<(), String> {
     if !outcome.stdout.is_empty() && way == WAYS[0] && input.name != "UTF-16" {
         keeps(&input.bytes, &outcome.stdout)?;
     }
-    // What went into the store can be read there; whole lines are kept, whatever is in them.
+    // The stored session can be read; complete lines are preserved, whatever they contain.
     let id = if way[0] == "migrate" { "input" } else { "chat" };
     if place.log(id).exists() {
         let read = feed(&["cat", id], b"");
@@ -203,7 +203,7 @@ fn one(input: &Input, way: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// Lines before and behind what is strange are there.
+/// Checks that lines before and after the extreme one are preserved.
 fn keeps(input: &[u8], output: &[u8]) -> Result<(), String> {
     for word in ["\"before\"", "\"behind\""] {
         let has = |line: &&[u8]| line.len() < 1000 && String::from_utf8_lossy(line).contains(word);

@@ -1,6 +1,6 @@
-//! SIGKILL at every system call that has to do with files, one run each: what a reboot, an impatient user or a
-//! container's end does. The signal comes at a call's entry, so "after" a call is "before" the next one. And the
-//! same where a file system cannot do what is tried first, so that another way is taken.
+//! Sends SIGKILL at every file-related system call, one per run, as on a reboot or the end of a container. The signal
+//! arrives at the entry of a call, so "after" a call means "before" the next one. Repeated on file systems without
+//! support for the first method, so that the alternative is used.
 
 use super::check::{Ending, Lacking, shown};
 use super::golden::Golden;
@@ -10,7 +10,7 @@ use super::{Faults, trace};
 
 struct Job<'g> {
     golden: &'g Golden,
-    /// What the file system cannot do.
+    /// The injection for an unsupported call.
     without: Option<String>,
     call: Call,
 }
@@ -38,7 +38,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
         let kill = format!("{}:signal=KILL:when={}", call.name, call.nth);
         let injections: Vec<String> = job.without.iter().cloned().chain([kill]).collect();
         let (outcome, _) = trace::run_with(&place, golden.operation, &injections);
-        // Where a rename is a link and an unlink, both names may be found, as after a power cut.
+        // If a rename is implemented as link and unlink, both names may exist, as after a power failure.
         let ending = match &job.without {
             Some(without) if without.starts_with("rename") => Ending::Dark,
             _ => Ending::Killed,
@@ -65,14 +65,14 @@ pub fn run(faults: &Faults, tally: &Tally) {
     });
 }
 
-/// How strace makes a file system one that cannot do this call.
+/// The strace option that makes a call unsupported.
 fn lacking(call: &Call) -> Option<String> {
     let tries = call.text.contains("O_TMPFILE") || call.text.contains("RENAME_NOREPLACE");
     tries.then(|| format!("{}:error=EINVAL:when={}", call.name, call.nth))
 }
 
-/// Kills at the calls that are made instead. One name takes one injection only, so calls of the same name are
-/// left out.
+/// Adds kills at the alternative calls. Each call name can have only one injection, so calls with the same name are
+/// skipped.
 fn of_other_way<'g>(golden: &'g Golden, without: String, jobs: &mut Vec<Job<'g>>) {
     let (_, calls) = trace::run_with(
         &golden.before.copy(),

@@ -1,5 +1,5 @@
-//! Reads logs without the product: lines, and the checksums that chain them (convo-format(5)), in a few lines of
-//! its own, so that a fault in the product's reader cannot hide one in its writer.
+//! An independent reader of logs and checksum chains (convo-format(5)), so that a bug in the program's reader cannot
+//! hide one in its writer.
 
 /// CRC-32C, bit by bit: Castagnoli's polynomial, reflected.
 fn checksum(state: u32, bytes: &[u8]) -> u32 {
@@ -10,7 +10,7 @@ fn checksum(state: u32, bytes: &[u8]) -> u32 {
     })
 }
 
-/// A line's part before its checksum, and the eight digits.
+/// Splits a line into the part before its checksum, and the eight digits.
 fn sealed(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let bare = line.strip_suffix(b"\"}")?;
     let (before, digits) = bare.split_at_checked(bare.len().checked_sub(8)?)?;
@@ -20,19 +20,19 @@ fn sealed(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((before.strip_suffix(b",\"_crc\":\"")?, digits)).filter(|_| hex)
 }
 
-/// A line without what its checksum adds.
+/// A line without its checksum.
 pub fn bare(line: &[u8]) -> &[u8] {
     sealed(line).map_or_else(|| line.strip_suffix(b"}").unwrap_or(line), |(before, _)| before)
 }
 
-/// The state that a repair leaves behind a line, whose last member before the checksum is `_chain`.
+/// The checksum state after a line whose last member before the checksum is `_chain`.
 fn resumed(before: &[u8]) -> Option<u32> {
     let (rest, digits) = before.strip_suffix(b"\"")?.split_last_chunk::<8>()?;
     let digits = rest.ends_with(b",\"_chain\":\"").then_some(digits)?;
     u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// What a line is by its checksum.
+/// The checksum status of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seal {
     Right,
@@ -40,7 +40,7 @@ pub enum Seal {
     Missing,
 }
 
-/// The lines of a log, the last perhaps without its newline, each with what its checksum says.
+/// The lines of a log with their checksum status; the last may lack its newline.
 pub fn lines(log: &[u8]) -> Vec<(&[u8], Seal)> {
     let mut state = checksum(0, b"00000000");
     let mut all = Vec::new();
@@ -66,7 +66,7 @@ pub fn lines(log: &[u8]) -> Vec<(&[u8], Seal)> {
     all
 }
 
-/// Whether this line is an object of a message or event with the right checksum.
+/// Whether a line is a message or event object with a valid checksum.
 pub fn is_good((line, seal): &(&[u8], Seal)) -> bool {
     *seal == Seal::Right && serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(line).is_ok()
 }

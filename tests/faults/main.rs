@@ -1,10 +1,10 @@
-//! Every command that writes against every fault: kills, failing system calls, short writes, full disks, power
-//! cuts, damaged bytes, crowds, hostile names and input. Each is checked for what docs/store.md promises.
+//! Runs every writing command with every fault: kills, failing system calls, short writes, full disks, power
+//! failures, damaged bytes, concurrency, hostile names and input. Checks the guarantees of docs/store.md.
 //!
-//! `cargo test --locked --test faults` takes a sample of every kind within a minute, `FAULTS=all` every injection,
-//! `FAULTS=long` ten times as many random ones, and `FAULTS=power` one kind only. `FAULTS_SEED` draws other numbers, and
-//! `FAULTS_OF=continue,join` takes only the operations with these words. What needs strace or mounts says so where they
-//! are missing.
+//! `cargo test --locked --test faults` runs a sample of every kind within a minute, `FAULTS=all` every injection,
+//! `FAULTS=long` ten times as many random ones, and `FAULTS=power` only one kind. `FAULTS_SEED` changes the random
+//! numbers, and `FAULTS_OF=continue,join` selects operations by words. Kinds that need missing tools (strace, mounts)
+//! are skipped with a notice.
 #![allow(clippy::unwrap_used)]
 
 mod bytes;
@@ -39,17 +39,17 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// What a kind of fault needs to know.
+/// The parameters of the tests.
 pub struct Faults {
     /// Every operation with its states.
     pub goldens: Vec<Golden>,
-    /// From which all chance is drawn.
+    /// The random seed.
     pub seed: u64,
-    /// Every injection, and not only a sample.
+    /// Whether to run every injection rather than a sample.
     pub all: bool,
-    /// The long version, with more random ones.
+    /// Whether to run more random injections.
     pub long: bool,
-    /// Why no run can be traced, if that is so.
+    /// Why runs cannot be traced, if so.
     pub untraced: Option<String>,
 }
 
@@ -74,13 +74,13 @@ const KINDS: &[Kind] = &[
     ("input", input::run),
 ];
 
-/// Numbers of the default run; any other would do.
+/// The default seed; any value works.
 const SEED: u64 = 20_261_120;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.iter().any(|argument| argument == "--list") {
-        // For nextest, which asks for the ignored ones too.
+        // For nextest, which lists ignored tests too.
         if !arguments.iter().any(|argument| argument == "--ignored") {
             println!("faults: test");
         }
@@ -134,7 +134,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether the names on the command line, as the usual test programs take them, mean this one.
+/// Whether the names on the command line, in the form of usual test programs, select this test.
 fn is_wanted(arguments: &[String]) -> bool {
     const WITH_VALUE: [&str; 5] = ["--test-threads", "--format", "--color", "--logfile", "-Z"];
     let (mut names, mut skipped) = (Vec::new(), Vec::new());
@@ -152,7 +152,7 @@ fn is_wanted(arguments: &[String]) -> bool {
 }
 
 impl Faults {
-    /// Does the same with every job, or with so many of them, evenly spread, where a sample is wanted.
+    /// Runs `each` for every job, or for an evenly spread sample.
     pub fn inject<T: Sync>(&self, jobs: &[T], sample: usize, each: impl Fn(&T) + Sync) {
         let most = if self.all { jobs.len() } else { sample };
         let chosen = chance::spread(&jobs.iter().collect::<Vec<_>>(), most);
@@ -160,7 +160,7 @@ impl Faults {
     }
 }
 
-/// Does the same with every item, on as many threads as there are cores.
+/// Runs `each` for every item, with one thread per core.
 pub fn in_parallel<T: Sync>(items: &[T], each: impl Fn(&T) + Sync) {
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     let next = AtomicUsize::new(0);

@@ -1,4 +1,4 @@
-//! A folder for one injection, with a store and files beside it, and runs of the program in it.
+//! An isolated directory for one injection, with a store and files, and runs of the program in it.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// No run takes so long unless it hangs, and a hang is bad.
+/// Time limit of a run; exceeding it is a finding.
 pub const LONGEST: Duration = Duration::from_secs(20);
 
 pub const CONVO: &str = env!("CARGO_BIN_EXE_convo");
@@ -17,7 +17,7 @@ pub const CONVO: &str = env!("CARGO_BIN_EXE_convo");
 static BASE: OnceLock<PathBuf> = OnceLock::new();
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
-/// Where all places are. Memory is as good as a disk here, and a hundred times faster to sync.
+/// The parent of all places. Memory serves as disk, because syncs are a hundred times faster.
 pub fn base() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     let mut builder = tempfile::Builder::new();
@@ -31,14 +31,14 @@ pub fn base() -> tempfile::TempDir {
     made
 }
 
-/// Files by their paths below a place, and what is left of unfinished work.
+/// Files by path below a place, and leftover temporary files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
     pub files: BTreeMap<String, Vec<u8>>,
     pub leftovers: Vec<String>,
 }
 
-/// What a run did; a signal is a negative status.
+/// The result of a run; a signal is a negative status.
 #[derive(Debug)]
 pub struct Outcome {
     pub status: i32,
@@ -46,7 +46,7 @@ pub struct Outcome {
     pub stderr: String,
 }
 
-/// The directories of a place that count.
+/// The directories of a place that are compared.
 pub const PARTS: [&str; 4] = ["store", "work", "home", "data"];
 
 pub struct Place {
@@ -61,12 +61,12 @@ impl Place {
         Place { root }
     }
 
-    /// The same files in another folder.
+    /// Copies the files to another directory.
     pub fn copy(&self) -> Place {
         Place::copied(&self.root)
     }
 
-    /// A place with the store and the work of this folder.
+    /// A place with the store and the work files of a directory.
     pub fn copied(root: &Path) -> Place {
         let place = Place::new();
         for part in PARTS {
@@ -101,7 +101,7 @@ impl Place {
         }
     }
 
-    /// Any program, with time and ids fixed and nothing of the machine's environment.
+    /// A command with fixed time and ids and without the machine's environment.
     pub fn program(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command
@@ -129,7 +129,7 @@ impl Place {
         run(command, input, LONGEST)
     }
 
-    /// A run that sets things up, and must go well.
+    /// Runs a preparation, which must succeed.
     #[track_caller]
     pub fn sets_up(&self, arguments: &[&str]) {
         let outcome = self.convo(arguments);
@@ -161,12 +161,12 @@ fn collect(root: &Path, below: &Path, state: &mut State) {
         let path = inner.to_string_lossy().into_owned();
         let kind = entry.file_type().unwrap();
         if path == "store/cache" {
-            // May be there or not, and decides nothing.
+            // May exist or not.
         } else if kind.is_dir() {
             collect(root, &inner, state);
         } else if entry.file_name().to_string_lossy().starts_with('.') && path.contains("/.convo/quarantine/")
         {
-            // What a dead writer left was put aside, and not destroyed.
+            // Files of a dead writer were moved, not deleted.
         } else if entry.file_name().to_string_lossy().starts_with('.') {
             state.leftovers.push(path);
         } else if kind.is_file() {
@@ -189,7 +189,7 @@ pub fn copy_folder(from: &Path, to: &Path) {
             copy_folder(&entry.path(), &target);
         } else {
             std::fs::copy(entry.path(), &target).unwrap();
-            // What is kept of a file is compared by its time.
+            // Archived files are compared by time.
             let time = entry.metadata().unwrap().modified().unwrap();
             let file = std::fs::File::options().write(true).open(target);
             file.and_then(|file| file.set_modified(time)).unwrap();
@@ -197,7 +197,7 @@ pub fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// Runs to the end, or kills it after this time.
+/// Runs a command to its end, or kills it after a time limit.
 pub fn run(mut command: Command, input: &[u8], longest: Duration) -> Outcome {
     command
         .stdin(Stdio::piped())
@@ -206,7 +206,7 @@ pub fn run(mut command: Command, input: &[u8], longest: Duration) -> Outcome {
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     if input.len() < 4096 {
-        // Fits into the pipe; a program that reads no further ends it, which is no concern of ours.
+        // The input fits into the pipe; a program may exit without reading it.
         let _ = stdin.write_all(input);
         drop(stdin);
         return ended(child, longest);
@@ -260,5 +260,5 @@ fn ended(mut child: Child, longest: Duration) -> Outcome {
     }
 }
 
-/// The status of a run that had to be stopped.
+/// The status of a run that exceeded the time limit.
 pub const HUNG: i32 = -1000;

@@ -1,6 +1,6 @@
-//! The power goes: a recorded run is replayed into a model of a disk, and at each point of it states of the disk
-//! are built and judged. And the same after a run that was killed, since what a dead run left unsynced must not be
-//! what the next one's acknowledgement rests on.
+//! Power failures: replays a recorded run into a model of a disk, and judges possible disk states at each point. Also
+//! after a killed run, because the acknowledgment of the next run must not depend on data that the killed one left
+//! unsynced.
 
 use super::chance::Chance;
 use super::check::Ending;
@@ -83,14 +83,14 @@ pub fn run(faults: &Faults, tally: &Tally) {
     });
 }
 
-/// A run is killed, another one does the same and tells success, and then the power goes.
+/// Kills a run, repeats it until it reports success, then cuts the power.
 pub fn after_a_kill(faults: &Faults, tally: &Tally) {
     two_runs(faults, tally, |golden, place, disk, luck| {
         let operation = golden.operation;
         let (outcome, calls) = trace::recorded(place, operation.arguments, operation.input.as_bytes(), &[]);
         replay(disk, &calls);
         let done = place.state().files == golden.new.files;
-        // A report without a row acknowledges nothing.
+        // A report without rows acknowledges nothing.
         let tells = operation.between != Between::Each || !outcome.stdout.is_empty();
         if outcome.status != operation.status || !done || !tells {
             return;
@@ -105,7 +105,7 @@ pub fn after_a_kill(faults: &Faults, tally: &Tally) {
     });
 }
 
-/// A run is killed, a message is appended and acknowledged, and then the power goes.
+/// Kills a run, appends a message, then cuts the power after the acknowledgment.
 pub fn append_after_a_kill(faults: &Faults, tally: &Tally) {
     two_runs(faults, tally, |golden, place, disk, luck| {
         let Some(id) = golden.operation.session.filter(|id| place.log(id).exists()) else {
@@ -132,7 +132,7 @@ pub fn append_after_a_kill(faults: &Faults, tally: &Tally) {
     });
 }
 
-/// What is on the disk in the end: nothing unsynced, or what is drawn.
+/// Which data is on the disk in the end: no unsynced data, or a random part.
 struct Draw {
     what: String,
     chance: Option<Chance>,
@@ -144,7 +144,7 @@ impl Draw {
     }
 }
 
-/// The first run of two, killed at every call that changes something, and the disk as it is then.
+/// Kills the first of two runs at every call that changes something, with the disk state at that point.
 fn two_runs(faults: &Faults, tally: &Tally, second: impl Fn(&Golden, &Place, &mut Disk, Vec<Draw>) + Sync) {
     if let Some(why) = &faults.untraced {
         return tally.skip(why);
@@ -179,7 +179,7 @@ fn replay(disk: &mut Disk, calls: &[Call]) {
     }
 }
 
-/// Whether a call changes what is on the disk, or makes it durable.
+/// Whether a call changes disk content or makes it durable.
 fn changes(call: &Call) -> bool {
     const CHANGING: [&str; 12] = [
         "write",
@@ -207,7 +207,7 @@ fn materialised(files: &Files) -> Place {
     place
 }
 
-/// The files of a place, unfinished ones included.
+/// The files of a place, including temporary ones.
 fn flat(place: &Place) -> Files {
     let state = place.state();
     let hidden = state.leftovers.into_iter().map(|path| {

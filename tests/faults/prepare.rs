@@ -1,4 +1,4 @@
-//! What there is before an operation: all of it counts as acknowledged.
+//! Prepares the initial states of operations; all of their content counts as acknowledged.
 
 use super::place::Place;
 
@@ -10,7 +10,7 @@ pub const STREAM: &str = concat!(
     "{\"role\":\"user\",\"content\":\"five\"}\n",
 );
 
-/// A native session of two exchanges, in a file of the user's.
+/// A native session of two exchanges, in a user's file.
 pub const NATIVE: &str = concat!(
     "{\"type\":\"session\",\"version\":1,\"id\":\"native\",\"created_at\":\"2026-11-01T10:00:00Z\"}\n",
     "{\"role\":\"user\",\"content\":\"Weather?\",\"id\":\"w1\"}\n",
@@ -19,7 +19,7 @@ pub const NATIVE: &str = concat!(
     "{\"role\":\"assistant\",\"content\":\"Rain.\",\"id\":\"w4\"}\n",
 );
 
-/// Longer than a page, so that it meets the end of a full disk, and can be torn between blocks.
+/// Longer than a page, so that it can exceed a full disk and be split between blocks.
 pub const LONG: &str = {
     const TEXT: [u8; 5000] = [b'x'; 5000];
     match std::str::from_utf8(&TEXT) {
@@ -54,20 +54,20 @@ pub fn chat(place: &Place) {
     }
 }
 
-/// With a question that has no answer, and eight messages in all.
+/// The same with an unanswered question, eight messages in total.
 pub fn asked(place: &Place) {
     chat(place);
     place.sets_up(&["append", "chat", "four?"]);
 }
 
-/// The same, and it goes on in another session.
+/// The same with a continuation.
 pub fn continued(place: &Place) {
     asked(place);
     place.sets_up(&["continue", "trip", "-q"]);
     place.sets_up(&["append", "trip", "five?"]);
 }
 
-/// A session with a key of which its id is made.
+/// A session whose id is derived from a key.
 pub fn keyed(place: &Place) {
     let name = "agent:main:main";
     place.sets_up(&["new", "--key", name]);
@@ -88,7 +88,7 @@ pub fn removed(place: &Place) {
     place.sets_up(&["remove", "chat"]);
 }
 
-/// One in the store and one of the same name in the trash.
+/// A session in the store and one of the same name in the trash.
 pub fn twice(place: &Place) {
     chat(place);
     place.sets_up(&["remove", "chat"]);
@@ -101,11 +101,11 @@ pub fn aliased(place: &Place) {
     place.sets_up(&["new", "--id", "other"]);
 }
 
-/// What `convo key --json` prints.
+/// Output of `convo key --json`.
 pub const SCOPE: &str =
     r#"{"key":"k1","scope":{"agent_id":"main"},"aliases":["first","second"],"shared":[]}"#;
 
-/// A history under an older name, and a session that has none.
+/// A history under an older name, and an empty session.
 pub fn under_an_older_name(place: &Place) {
     let name = "agent:main:direct:ann";
     place.sets_up(&["new", "--key", name]);
@@ -115,7 +115,7 @@ pub fn under_an_older_name(place: &Place) {
     place.sets_up(&["new", "--id", "two"]);
 }
 
-/// Bytes of somebody who died in the middle of a line.
+/// A partial line left by a dead writer.
 pub fn torn(place: &Place) {
     chat(place);
     let mut log = std::fs::read(place.log("chat")).unwrap();
@@ -128,7 +128,7 @@ pub fn file(place: &Place) {
     place.write("work/native.jsonl", NATIVE);
 }
 
-/// Two copies of a file that continue, and of the session in the store.
+/// Two diverged copies of a file and of the stored session.
 pub fn copies(place: &Place) {
     file(place);
     let said = |id: &str| format!("{{\"role\":\"user\",\"content\":\"{id}\",\"id\":\"{id}\"}}\n");
@@ -155,7 +155,7 @@ pub fn folder(place: &Place) {
     }
 }
 
-/// A session of which the first exchanges are in the archive.
+/// A session whose first exchanges are in the archive.
 pub fn packed(place: &Place) {
     let at = "\"at\":\"2026-11-01T10:00:00Z\"";
     let mut taken = NATIVE
@@ -188,20 +188,20 @@ pub fn packed(place: &Place) {
     place.write("store/archive/chat.jsonl", run);
 }
 
-/// The same, cut once more.
+/// The same with another cut.
 pub fn packed_and_cut(place: &Place) {
     packed(place);
     place.sets_up(&["truncate", "chat", "--all"]);
 }
 
-/// A session that was stored, and its file with an exchange more.
+/// A stored session whose source file has another exchange.
 pub fn grown(place: &Place) {
     place.write("work/native.jsonl", short());
     place.sets_up(&["migrate", "native.jsonl"]);
     file(place);
 }
 
-/// The same in a directory of files.
+/// The same with a directory of files.
 pub fn grown_in_a_folder(place: &Place) {
     place.write("work/native.jsonl", short());
     place.sets_up(&["migrate", "--output-dir", "native", "native.jsonl"]);
@@ -241,7 +241,7 @@ fn short() -> String {
     NATIVE.split_inclusive('\n').take(3).collect()
 }
 
-/// A flipped bit, a line of somebody's, and a torn end.
+/// A flipped bit, an unchecked line, and a partial last line.
 pub fn damaged(place: &Place) {
     chat(place);
     let mut log = std::fs::read(place.log("chat")).unwrap();
@@ -250,7 +250,7 @@ pub fn damaged(place: &Place) {
     std::fs::write(place.log("chat"), log).unwrap();
 }
 
-/// The same again in a session that was repaired before.
+/// The same in a session that was repaired before.
 pub fn repaired(place: &Place) {
     damaged(place);
     place.sets_up(&["fsck", "--repair", "chat"]);
@@ -261,7 +261,7 @@ pub fn repaired(place: &Place) {
     std::fs::write(place.log("chat"), log).unwrap();
 }
 
-/// Two aliases of sessions that are gone, one of which is in the quarantine.
+/// Two aliases of missing sessions, one of which is in the quarantine.
 pub fn dangling(place: &Place) {
     chat(place);
     place.write("store/aliases/first", "gone\n");
@@ -269,7 +269,7 @@ pub fn dangling(place: &Place) {
     place.write("store/aliases/second", "gone\n");
 }
 
-/// A session with long messages that a gc has taken out, and more that is to go.
+/// A session with long archived messages, and more to archive.
 pub fn long_and_packed(place: &Place) {
     chat(place);
     place.sets_up(&["append", "chat", LONG]);
@@ -282,14 +282,14 @@ pub fn long_and_packed(place: &Place) {
     place.sets_up(&["truncate", "chat", "--keep-last", "1"]);
 }
 
-/// A PicoClaw session of which the first lines are in its archive, and more is out of view.
+/// A PicoClaw session whose first lines are archived, and with further hidden lines.
 pub fn pair_packed(place: &Place) {
     pair(place);
     place.sets_up(&["gc", "-i", "pair/x.jsonl"]);
     place.sets_up(&["truncate", "pair/x.jsonl", "-i", "--keep-last", "1"]);
 }
 
-/// A PicoClaw session of which two lines are out of view.
+/// A PicoClaw session with two hidden lines.
 pub fn pair(place: &Place) {
     let line = |nth: u32| {
         let role = ["assistant", "user"][nth as usize % 2];
@@ -302,13 +302,13 @@ pub fn pair(place: &Place) {
     place.write("work/pair/x.meta.json", sidecar);
 }
 
-/// A session with long tool results, one of which has no call.
+/// A session with long tool results, one of them without a call.
 pub fn worked(place: &Place) {
     place.write("work/chat.jsonl", worked_lines());
     place.sets_up(&["migrate", "chat.jsonl"]);
 }
 
-/// A long log, of which a checkpoint tells what is in view, and more behind that than is read without a new one.
+/// A long log with a checkpoint of the view, and so many lines after it that a new one is due.
 pub fn rolled(place: &Place) {
     worked(place);
     let long = "the table, row after row; ".repeat(1500);
@@ -321,17 +321,17 @@ pub fn rolled(place: &Place) {
     place.sets_up(&["append", "chat", "And now?"]);
 }
 
-/// The same in a file of the user's.
+/// The same in a user's file.
 pub fn worked_file(place: &Place) {
     place.write("work/native.jsonl", worked_lines());
 }
 
-/// With an answer to what a summarizer would be asked.
+/// Adds an answer to a summary request.
 pub fn answered(place: &Place) {
     answer(place, "It was looked at.");
 }
 
-/// With an answer that says nothing.
+/// Adds a blank answer.
 pub fn blank(place: &Place) {
     answer(place, "");
 }
@@ -360,7 +360,7 @@ fn worked_lines() -> String {
     lines
 }
 
-/// A secret, of no service that there is.
+/// A secret that belongs to no existing account.
 pub const SECRET: &str = "glpat-mNKwz8T823VS9aNuUE2l";
 
 /// A session with a secret in its log, the archive and the trash.
@@ -377,7 +377,7 @@ pub fn secret(place: &Place) {
     place.sets_up(&["gc", "chat"]);
 }
 
-/// The same in a file of the user's.
+/// The same in a user's file.
 pub fn secret_file(place: &Place) {
     chat(place);
     place.write("work/native.jsonl", NATIVE.replace("Sunny.", SECRET));

@@ -1,5 +1,5 @@
-//! Readers beside a change that goes no further: the lock is held, the writer is stopped at a system call, or with half of
-//! its lines written. They answer at once, with the state before or the state after, and report no damage.
+//! Readers during a stalled change: the lock is held, the writer is stopped at a system call, or half of its lines
+//! are written. Readers must answer at once with the state before or after the change, and report no damage.
 
 use super::chance::spread;
 use super::check::shown;
@@ -14,7 +14,7 @@ use std::io::Write;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Commands that read; an empty argument is the session.
+/// Reading commands, with the session in place of the empty argument.
 const READERS: [&[&str]; 5] = [
     &["cat", ""],
     &["show", ""],
@@ -23,10 +23,10 @@ const READERS: [&[&str]; 5] = [
     &["list"],
 ];
 
-/// Longer than any reader takes, and shorter than it may wait for a lock.
+/// Longer than any reader takes, and shorter than the lock timeout.
 const AT_ONCE: Duration = Duration::from_secs(8);
 
-/// Calls at which something that others see may be half done.
+/// Calls at which a change visible to others may be half done.
 const CHANGING: [&str; 9] = [
     "write",
     "pwrite64",
@@ -39,25 +39,25 @@ const CHANGING: [&str; 9] = [
     "ftruncate",
 ];
 
-/// `trap` keeps the signal of a file that is too long off, so that the rest of the write fails.
+/// `trap` ignores the signal for exceeding the file size, so that the rest of the write fails.
 const LIMITED: &str = "trap '' 25; exec prlimit --core=0 --fsize=\"$0\" \"$@\"";
 
-/// Where the change goes no further.
+/// Where the change stalls.
 enum Stop {
-    /// Its lock is held, and there is nothing else of it.
+    /// After taking the lock.
     Locked,
-    /// The same by a program that marks nothing, with half of a line written.
+    /// With the lock of a program without marks, and half of a line written.
     Half,
-    /// The writer is stopped at this call.
+    /// At this call.
     At(Call),
-    /// The writer is stopped with its lines written up to this byte.
+    /// After writing its lines up to this byte.
     Written(usize),
 }
 
 struct Job<'g> {
     golden: &'g Golden,
     id: &'g str,
-    /// What the readers print before and after the change.
+    /// The expected output of the readers before and after the change.
     expected: [Vec<Outcome>; 2],
     stops: Vec<Stop>,
 }
@@ -103,7 +103,7 @@ fn stops(faults: &Faults, golden: &Golden, id: &str) -> Vec<Stop> {
     let log = format!("store/sessions/{id}.jsonl");
     let old = &golden.old.files[&log];
     let mut stops = Vec::new();
-    // A last line that was incomplete before is left out under the lock of a program that marks nothing.
+    // Under the lock of a program without marks, a last line that was already incomplete is ignored.
     if old.ends_with(b"\n") {
         stops.extend([Stop::Locked, Stop::Half]);
     }
@@ -154,7 +154,7 @@ fn judge(job: &Job<'_>, stop: &Stop, place: &Place) -> Result<(), String> {
             let inject = format!("inject={}:signal=STOP:when={}", call.name, call.nth);
             (None, Some(Writer::stopped(job.golden, place, None, &inject)?))
         }
-        // What was written is about to be taken back.
+        // The written bytes are about to be rolled back.
         Stop::Written(length) => {
             let inject = "inject=ftruncate:error=EIO:signal=STOP:when=1";
             let writer = Writer::stopped(job.golden, place, Some(*length), inject)?;
@@ -166,7 +166,7 @@ fn judge(job: &Job<'_>, stop: &Stop, place: &Place) -> Result<(), String> {
         }
     };
     let may_be_new = matches!(stop, Stop::At(_));
-    // Of several files or lines, some may be there.
+    // Some of several files or lines may exist.
     let exactly = !may_be_new || matches!(job.golden.operation.between, Between::Whole | Between::Appended);
     for (nth, now) in read_all(place, job.id).into_iter().enumerate() {
         let [old, new] = [0, 1].map(|which| &job.expected[which][nth]);
@@ -185,7 +185,7 @@ fn judge(job: &Job<'_>, stop: &Stop, place: &Place) -> Result<(), String> {
     Ok(())
 }
 
-/// A run of an operation that is stopped; dropped, it is killed.
+/// A stopped run of an operation; killed on drop.
 struct Writer {
     strace: Child,
     convo: Option<rustix::process::Pid>,
@@ -238,7 +238,7 @@ impl Drop for Writer {
     }
 }
 
-/// The process that another one has started.
+/// The child of a process.
 fn child_of(process: u32) -> Option<rustix::process::Pid> {
     let outcome = Command::new("ps")
         .args(["-o", "pid=", "--ppid", &process.to_string()])

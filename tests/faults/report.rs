@@ -1,12 +1,12 @@
-//! What was injected and what came out wrong: counted while it runs, told in one table at the end.
+//! Counts injections and findings, and prints a table at the end.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// So many findings are told in full; more of the same help nobody.
+/// Maximum number of findings printed in full.
 const TOLD: usize = 20;
 
-/// One kind of fault.
+/// The counts of one kind of fault.
 #[derive(Default)]
 pub struct Tally {
     injections: AtomicUsize,
@@ -15,7 +15,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// One injection and its verdict. `what` is enough to repeat it by hand.
+    /// Counts an injection with its verdict; `what` describes how to repeat it.
     pub fn count(&self, verdict: Result<(), String>, what: impl FnOnce() -> String) {
         self.injections.fetch_add(1, Ordering::Relaxed);
         if let Err(why) = verdict {
@@ -23,17 +23,17 @@ impl Tally {
         }
     }
 
-    /// Several injections that were judged together and are fine.
+    /// Counts several injections that were judged together and passed.
     pub fn fine(&self, injections: usize) {
         self.injections.fetch_add(injections, Ordering::Relaxed);
     }
 
-    /// Something that is wrong, beside the injections that are counted.
+    /// Adds a finding that belongs to no counted injection.
     pub fn bad(&self, what: String) {
         self.bad.lock().unwrap_or_else(PoisonError::into_inner).push(what);
     }
 
-    /// A part that cannot be run here.
+    /// Records a part that cannot be run here.
     pub fn skip(&self, why: impl Into<String>) {
         let mut skipped = self.skipped.lock().unwrap_or_else(PoisonError::into_inner);
         skipped.push(why.into());
@@ -44,10 +44,10 @@ impl Tally {
     }
 }
 
-/// A row of the table: the name, what was counted, the seconds it took.
+/// A row of the table: name, counts, duration in seconds.
 pub type Row = (&'static str, Tally, f64);
 
-/// Prints the table, what was skipped and what is bad; whether all is well.
+/// Prints the table, skipped parts and findings; returns whether there are no findings.
 pub fn told(rows: &[Row], seconds: f64) -> bool {
     let mut all = Vec::new();
     let mut notes = Vec::new();

@@ -1,17 +1,17 @@
-//! The table of operations: every command that writes. Each is run against every fault, so a new verb is one
-//! more entry here.
+//! The table of operations: every writing command. Each is run with every fault, so a new command needs only a new
+//! entry here.
 //!
-//! An entry needs
-//! - `name`, for the findings, and `arguments` with `input`, the command that is run in `work/` of its place;
-//! - `prepare`, what there is before; all of it counts as acknowledged. Most entries begin with [`chat`];
-//! - `session`, whose log is read and appended to after each fault, when there is one;
-//! - `between`, what else than the old and the new state may be found after a kill or a power cut;
-//! - `brings`, a file and a piece of text that success puts there, so that a command that does nothing is noticed;
-//! - `status`, with which it ends when there is no fault, for what is to fail and to say so in the session;
-//! - `again`, statuses of the same command when it was done already;
-//! - `destroys`, for the few that may lose acknowledged lines.
+//! Members of an entry:
+//! - `name` for the findings; `arguments` and `input` of the command, which is run in `work/` of its place;
+//! - `prepare` creates the initial state, all of which counts as acknowledged; most entries begin with [`chat`];
+//! - `session`, if any: its log is read and appended to after each fault;
+//! - `between`: allowed states other than the old and the new one after a kill or a power failure;
+//! - `brings`: a file and a text that success puts there, to detect a command without effect;
+//! - `status`: the exit status without a fault, for commands that fail and record that in the session;
+//! - `again`: allowed statuses when the command is repeated after success;
+//! - `destroys`: for the few commands that may remove acknowledged lines.
 //!
-//! What the new state is is not written down: a run without a fault tells it, and is checked by itself.
+//! The new state is not written down: it comes from a run without faults that is checked separately.
 
 use super::place::Place;
 use super::prepare::{
@@ -21,36 +21,36 @@ use super::prepare::{
     worked_file,
 };
 
-/// What may be found beside the old and the new state while a command is not acknowledged.
+/// Allowed states besides the old and the new one before the command is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
-    /// Nothing.
+    /// None.
     Whole,
-    /// The last log line torn, when the power went or a write was cut short.
+    /// The last log line is partial, after a power failure or a short write.
     Appended,
-    /// The same, and any number of its lines; a failure tells how many.
+    /// The same with any number of the new lines; a failure reports how many.
     Lines,
-    /// After a power cut, the file under both names.
+    /// After a power failure, the file exists under both names.
     Moved,
-    /// Each file on its own is old or new; a failure has changed none.
+    /// Each file is old or new; after a failure all are old.
     Files,
-    /// The same, and a failure tells of each file in its report.
+    /// The same, but a failure reports the state of each file.
     Each,
-    /// Anything, if the same again finishes it: it was committed, or nothing of it is there.
+    /// Anything, if a repetition completes it: it is committed, or nothing of it exists.
     Parts,
-    /// The same as [`Between::Files`], but a failure may have made copies in the archive.
+    /// Like [`Between::Files`], but a failure may have created copies in the archive.
     Copied,
-    /// The file that is brought is old or new, at its end torn as a log; what stands beside it is behind it at most.
+    /// The file of `brings` is old or new, possibly with a partial last line; files next to it lag at most.
     Books,
-    /// Anything that shows the same, or already what it is to show, and has every line.
+    /// Anything that shows the old or the new view and has every line.
     View,
-    /// An archive: its manifests have the old lines, and what they say of the copies is true. Each file is copied or not,
-    /// and the same again copies the rest.
+    /// An archive: its manifests keep the old lines and describe the copies correctly. Each file is copied or not,
+    /// and a repetition copies the rest.
     Kept,
-    /// Each file is old, or the beginning of the new one in whole lines; what is torn is torn at its end. The same
-    /// again goes on from there.
+    /// Each file is old, or a prefix of the new one in complete lines, possibly with a partial last line. A
+    /// repetition continues from there.
     Steps,
-    /// The file that is brought is whole and reports the failure.
+    /// The file of `brings` is complete and reports the failure.
     Report,
 }
 
@@ -67,7 +67,7 @@ pub struct Operation {
     pub destroys: bool,
 }
 
-/// What most entries have in common.
+/// Common defaults of the entries.
 pub const BASE: Operation = Operation {
     name: "",
     prepare: chat,

@@ -1,7 +1,6 @@
-//! Writes that stop half way. A limit on the length of files makes the kernel itself do it, at whichever byte:
-//! `write` writes up to the limit and says how much, and the next one fails with EFBIG, or its signal kills the
-//! process and leaves a torn line. Nothing has to be put between the program and its library, which half of the
-//! program's calls would go around.
+//! Short writes. A file size limit makes the kernel stop at any byte: `write` writes up to the limit and returns the
+//! count, and the next call fails with EFBIG, or its signal kills the process and leaves a partial line. Unlike a
+//! preloaded library, this affects all calls of the program.
 
 use super::Faults;
 use super::chance::spread;
@@ -11,7 +10,7 @@ use super::place::{CONVO, LONGEST, run as run_command};
 use super::report::Tally;
 use std::process::{Command, Stdio};
 
-/// `trap` keeps the signal off, so that the write fails instead.
+/// `trap` ignores the signal, so that the write fails instead.
 pub const FAILS: &str = "trap '' 25; exec prlimit --core=0 --fsize=\"$0\" \"$@\"";
 pub const KILLS: &str = "exec prlimit --core=0 --fsize=\"$0\" \"$@\"";
 
@@ -54,7 +53,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
     });
 }
 
-/// Why no file can be limited here.
+/// Why file sizes cannot be limited here.
 pub fn missing() -> Option<&'static str> {
     let found = Command::new("prlimit")
         .arg("--version")
@@ -64,7 +63,7 @@ pub fn missing() -> Option<&'static str> {
     (!works).then_some("no prlimit, which limits the length of files")
 }
 
-/// Lengths at which a write of the operation stops: every byte that a file of the store gets.
+/// The limits for an operation: every length of a file of the store during the operation.
 fn limits(golden: &Golden) -> Vec<usize> {
     let mut limits = Vec::new();
     for (path, new) in &golden.new.files {

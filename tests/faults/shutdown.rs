@@ -1,6 +1,6 @@
-//! The power cut of a real file system: ext4 on a loop device is shut down without its journal while eight processes
-//! append and others cut and gc; mounted again, everything acknowledged must be there. The model of `power` is ours,
-//! this is the kernel's.
+//! Power failure of a real file system: ext4 on a loop device is shut down without its journal while eight processes
+//! append and others cut and gc. After remounting, everything acknowledged must exist. `power` uses our own model;
+//! this test uses the kernel.
 
 use super::Faults;
 use super::chance::Chance;
@@ -10,10 +10,10 @@ use super::report::Tally;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Makes a file system in `img`, mounts it, lets `$2` seconds pass, shuts it down (FS_IOC_SHUTDOWN with
-/// FSOP_GOING_FLAGS_NOLOGFLUSH, from the kernel's `include/uapi/linux/fs.h`), and looks. What counts is what was
-/// acknowledged before: processes live on, unlike without power, and a sync that races with the shutdown ends well
-/// in this kernel and has written nothing. 77: not allowed here.
+/// Creates a file system in `img`, mounts it, waits `$2` seconds, shuts it down (FS_IOC_SHUTDOWN with
+/// FSOP_GOING_FLAGS_NOLOGFLUSH, from the kernel's `include/uapi/linux/fs.h`), and checks it. Only acknowledgments
+/// before the shutdown count: processes continue, unlike on a power failure, and a sync that races with the shutdown
+/// succeeds in this kernel without writing. 77: not permitted here.
 const SCRIPT: &str = r#"
 program=$1 delay=$2
 truncate -s 32M img && mkfs.ext4 -q -F img && mkdir -p m && mount -o loop img m || exit 77
@@ -47,7 +47,7 @@ grep -vE 'torn-tail|unreadable|temporary' found
 echo "acknowledged $(wc -l < known)"
 "#;
 
-/// Why it cannot be done here.
+/// Why the test cannot run here.
 fn missing() -> Option<&'static str> {
     let can = "mkfs.ext4 -V 2> /dev/null && python3 -c '' && truncate -s 4M /tmp/convo-loop.$$ \
         && mkfs.ext4 -q -F /tmp/convo-loop.$$ && mount -o loop /tmp/convo-loop.$$ /mnt; status=$?; \

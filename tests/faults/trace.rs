@@ -1,10 +1,10 @@
-//! Runs under strace: what system calls a run makes, and the same run with one of them failing.
+//! Runs operations under strace: lists their system calls, and makes one of them fail.
 
 use super::place::{CONVO, LONGEST, Outcome, Place, run};
 use super::scenario::Operation;
 use std::process::{Command, Stdio};
 
-/// Every call that has to do with files. A question mark: not every machine knows it.
+/// The traced calls, all that concern files. A question mark: not available on every machine.
 const TRACED: &str = "trace=openat,?open,flock,?fstat,?newfstatat,?stat,?lstat,?statx,read,pread64,write,pwrite64,\
     writev,fdatasync,fsync,syncfs,linkat,?link,?renameat2,?renameat,?rename,unlinkat,?unlink,ftruncate,mkdirat,\
     ?mkdir,fchmod,fchown,fcntl,dup,lseek,close,exit_group";
@@ -13,13 +13,13 @@ const TRACED: &str = "trace=openat,?open,flock,?fstat,?newfstatat,?stat,?lstat,?
 #[derive(Clone, Debug)]
 pub struct Call {
     pub name: String,
-    /// Which of the calls of this name in the whole run, from 1: what strace counts.
+    /// The number of this call among those with its name in the whole run, from 1, as strace counts.
     pub nth: usize,
-    /// As strace prints it.
+    /// The text printed by strace.
     pub text: String,
 }
 
-/// Why there is no tracing here.
+/// Why tracing is not available here.
 pub fn missing() -> Option<String> {
     let works = Command::new("strace")
         .args(["-f", "-o", "/dev/null", "-e", "trace=?exit_group", "-e"])
@@ -35,8 +35,8 @@ pub fn missing() -> Option<String> {
     }
 }
 
-/// A run of an operation with these injections, and the calls that it made once it knew its configuration: what
-/// comes before is the loader's.
+/// Runs an operation with these injections; returns its calls after it read its configuration (earlier calls belong
+/// to the loader).
 pub fn run_with(place: &Place, operation: &Operation, injections: &[String]) -> (Outcome, Vec<Call>) {
     traced(
         place,
@@ -47,7 +47,7 @@ pub fn run_with(place: &Place, operation: &Operation, injections: &[String]) -> 
     )
 }
 
-/// The same with every byte that was written, in hex.
+/// The same with all written bytes in hexadecimal.
 pub fn recorded(
     place: &Place,
     arguments: &[&str],
@@ -70,12 +70,12 @@ fn traced(
         .args(["-qq", "-e", "signal=none", "-o"])
         .arg(&file)
         .args(["-e", TRACED]);
-    // What goes wrong in a program that is asked is no fault of this one.
+    // A fault in an external program is not a fault of this one.
     let follows = !arguments.contains(&"--with");
     if follows {
         command.arg("-f");
     }
-    // Twice as fast, but with it strace kills nobody.
+    // Twice as fast, but strace cannot send signals in this mode.
     if follows && !injections.iter().any(|injection| injection.contains("signal=")) {
         command.arg("--seccomp-bpf");
     }
@@ -92,12 +92,12 @@ fn traced(
     if follows {
         return (outcome, calls(&text));
     }
-    // One that is followed alone is not named.
+    // A single traced process has no id prefix.
     let named = text.lines().map(|line| format!("1 {line}\n"));
     (outcome, calls(&named.collect::<String>()))
 }
 
-/// The calls of the first thread, numbered by name from the start, without those of the start.
+/// The calls of the first thread, numbered by name from the start, without those of the startup.
 fn calls(text: &str) -> Vec<Call> {
     let mut counts = std::collections::HashMap::new();
     let mut all = Vec::new();
@@ -108,7 +108,7 @@ fn calls(text: &str) -> Vec<Call> {
         let Some((_, call)) = line.split_once(' ').filter(|(thread, _)| *thread == first) else {
             continue;
         };
-        // Another thread's call came between the start and the end of this one.
+        // A call of another thread interrupted the output of this one.
         let mut call = call.trim_start().to_string();
         if let Some(start) = call.strip_suffix(" <unfinished ...>") {
             unfinished = start.to_string();

@@ -1,4 +1,4 @@
-//! Names of sessions in homes as operands.
+//! Tests names of sessions in homes as operands.
 
 use super::{FIRST, OTHER, SECOND, claude, home, homes, put};
 use crate::env::Env;
@@ -73,7 +73,7 @@ fn unknown_and_ambiguous_names_have_candidates() {
     env.run(&["show", "home:trip"])
         .status(2)
         .says("expected home:PROGRAM:ID");
-    // Two programs with one id.
+    // Two programs use the same id.
     put(
         &env,
         format!(".claude/projects/-src/{OTHER}.jsonl"),
@@ -120,7 +120,7 @@ fn a_running_session_is_not_changed_in_place() {
         run.says("session is running: a living process");
         assert_eq!(std::fs::read(&path).unwrap(), before);
     }
-    // The result is printed without -i, and a session that does not run is changed.
+    // Without -i the result is printed; with -i a session that is not in use is changed.
     env.run(&["truncate", "--keep-last", "0", &name]).status(0);
     std::fs::remove_file(mark).unwrap();
     env.run(&["truncate", "--keep-last", "0", "-i", &name, "-q"])

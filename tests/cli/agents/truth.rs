@@ -1,4 +1,4 @@
-//! The homes of the sample data, held against what is known of them.
+//! Compares the homes of the sample data with their documented content.
 
 use crate::env::{Env, Run};
 use crate::sample_data;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Rows that differ, by program or name and member, with the reason.
+/// Expected differences, by program or name and member, with the reason.
 const DEVIATIONS: [(&str, &str); 4] = [
     (
         "opencode:s_stage0_large updated",
@@ -39,7 +39,7 @@ const WITHOUT_PLUGIN: [(&str, &str); 9] = [
     ),
 ];
 
-/// Programs that were not read when the sample data was made.
+/// Programs whose formats were added after the sample data was created.
 const READ_SINCE: [&str; 2] = ["copilot-cli", "qwen-code"];
 
 pub struct Sample {
@@ -50,7 +50,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// A copy of the homes with their times; the plugin that reads databases is not installed.
+    /// Copies the homes with their times; the plugin that reads databases is not installed.
     pub fn new() -> Sample {
         let env = Env::new();
         let source = sample_data::path("homes");
@@ -114,11 +114,11 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Members that differ.
+/// Collects the members that differ.
 fn compare(name: &str, known: &Value, found: &Value, differing: &mut Vec<String>) -> usize {
     let members = known.as_object().unwrap();
     for (member, value) in members {
-        // Not known.
+        // Unknown in the sample data.
         if member == "bytes" && value.is_null() {
             continue;
         }

@@ -1,4 +1,4 @@
-//! What goes wrong leaves the session as it is, to the byte.
+//! Checks that a failed `ask` leaves the session unchanged, byte for byte.
 
 use super::{ask, said};
 use crate::env::{CHAT, Env};
@@ -114,14 +114,14 @@ fn what_cannot_be_written_is_told() {
     let env = Env::with_chat();
     let line = "convo ask trip hi --with 'cmd:echo Yes.' > /dev/full";
     env.shell(line).status(76).says("standard output");
-    // It is there: whoever repeats it must look.
+    // The messages are stored, so the caller must check before repeating.
     assert_eq!(said(&env).len(), 9);
     env.run(&["ask", "nobody", "hi", "--with", "cmd:touch asked"])
         .status(66);
     assert!(!env.work().join("asked").exists());
 }
 
-/// The signals that a terminal, a supervisor and a lost connection send: nothing is stored, and nobody goes on working.
+/// On signals of a terminal, a supervisor or a lost connection, nothing is stored and no process keeps running.
 #[test]
 fn an_interrupted_question_was_never_asked() {
     for (signal, number) in [
@@ -173,7 +173,7 @@ fn a_signal_that_is_ignored_stays_so() {
     env.ended(child).fine().gives("Yes.\n");
 }
 
-/// Whether whoever runs the tests had them started with this signal ignored, which what they start inherits, and heeds.
+/// Whether this signal was ignored when the tests were started; child processes inherit that.
 pub fn is_ignored(number: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -185,7 +185,7 @@ pub fn is_ignored(number: i32) -> bool {
     ignored
 }
 
-/// Waits for a file that a program makes.
+/// Waits for a file that a program creates.
 pub fn await_file(env: &Env, name: &str) {
     let until = Instant::now() + Duration::from_secs(30);
     while !env.work().join(name).exists() {

@@ -1,11 +1,11 @@
-//! What others do to the session while the reply is thought about.
+//! Tests changes by other processes while a reply is generated.
 
 use super::failing::await_file;
 use super::{ask, said};
 use crate::env::{CHAT, Env, Run};
 use std::process::Stdio;
 
-/// Asks, does something when the program has been given the question, and has it answer then.
+/// Asks, runs `meanwhile` once the program received the question, then lets it answer.
 #[must_use]
 fn while_it_thinks(env: &Env, arguments: &[&str], meanwhile: impl FnOnce()) -> Run {
     let line = "cmd:cat > given; touch begun; while ! test -e go; do sleep 0.01; done; echo Yes.";
@@ -22,7 +22,7 @@ fn while_it_thinks(env: &Env, arguments: &[&str], meanwhile: impl FnOnce()) -> R
 fn what_is_added_stands_before_the_question() {
     let env = Env::with_chat();
     let run = while_it_thinks(&env, &["ask", "trip", "Sunday?"], || {
-        // Nobody holds a lock.
+        // No lock is held.
         env.run(&["append", "trip", "--lock-timeout", "1s", "By the way."])
             .fine();
         env.run(&["append", "trip", "--event", "It rains."]).fine();
@@ -64,7 +64,7 @@ fn an_exchange_that_no_longer_fits_is_none() {
     });
     run.status(75).gives("").says("the last message calls");
     assert_eq!(said(&env).len(), 8);
-    // A session that went away is not made anew.
+    // A removed session is not created again.
     let env = Env::with_chat();
     let run = while_it_thinks(&env, &["ask", "trip", "Sunday?"], || {
         env.run(&["remove", "-q", "trip"]).fine();

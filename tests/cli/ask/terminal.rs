@@ -1,10 +1,10 @@
-//! On a terminal a reply is shown as it comes.
+//! Tests that a terminal shows a reply as it arrives.
 
 use super::said;
 use crate::env::{Env, Run};
 use std::path::Path;
 
-/// Runs a line on a terminal of its own, which `script` of util-linux makes; none where there is no such program.
+/// Runs a command on a pseudo terminal created by util-linux `script`; none if that is missing.
 fn on_a_terminal(env: &Env, line: &str) -> Option<Run> {
     if !Path::new("/usr/bin/script").exists() {
         eprintln!("skipped: there is no `script` to make a terminal");
@@ -28,7 +28,7 @@ fn parts_are_shown_as_they_come_and_the_reply_not_again() {
     };
     assert_eq!((run.status, run.out()), (0, "Sun\u{241b}[2Jny.\r\n"), "{run}");
     assert_eq!(said(&env)[8], "assistant: Sunny.");
-    // A text too, characters whole; and what a program has not shown is printed in the end.
+    // Plain text too, without splitting characters; unshown text is printed at the end.
     let run = on_a_terminal(
         &env,
         r#"convo ask trip hi --with "cmd:printf 'b\303'; sleep 0.1; printf '\251b'""#,

@@ -1,11 +1,11 @@
-//! `convo compact --compat`: what other systems would keep, each as a filter and in the store.
+//! Tests `convo compact --compat`, which imitates other systems, as a filter and in the store.
 
 mod recorded;
 
 use super::{compact, work};
 use crate::env::{CHAT, Env, Run};
 
-/// A way of each system with what is left of it: the first id after the header, and the number of lines.
+/// A strategy of each system with its result: the first id after the header, and the number of lines.
 const WAYS: [(&[&str], &str, usize); 15] = [
     (&["langchain", "--budget", "1000"], "r3", 5),
     (
@@ -173,7 +173,7 @@ fn options_change_what_is_kept() {
         &["penguiflow", "--keep-last", "2"],
         &["penguiflow", "--keep-last", "2", "--budget", "100"],
     );
-    // The first limit that does anything decides.
+    // The first limit that drops anything decides.
     let limits = ["--message-limit", "9", "--token-limit", "1000:500"];
     let one = [&["goaitools", "--prompt-tokens", "5000"], &limits[..]].concat();
     let other = [
@@ -184,7 +184,7 @@ fn options_change_what_is_kept() {
     .concat();
     differ(&one, &other);
     assert_eq!(kept(&one), kept(&["goaitools", "--message-limit", "9"]));
-    // PicoClaw counts as it does, unless another tokenizer is asked for.
+    // Uses PicoClaw's counter unless another tokenizer is requested.
     let counted = |more: &[&str]| {
         let call = [&["picoclaw", "--budget", "3000", "-n", "--json"], more].concat();
         let told = compat(&call, &session).status(0).objects().pop().unwrap();
@@ -199,7 +199,7 @@ fn options_change_what_is_kept() {
     );
 }
 
-/// Penguin looks at images only when something is over, or always.
+/// Penguin checks images only if a limit is exceeded, or with `always`.
 #[test]
 fn images_beyond_a_number_go() {
     let image = "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/png;base64,aGVsbG8=\"}}";
@@ -249,7 +249,7 @@ fn their_own_result_is_to_be_had() {
             .contains("--compat exact: a provider may reject the result"),
         "{run}"
     );
-    // A result without its call: theirs keeps it, convo does not.
+    // A result without its call: kept by their rules, not by convo's.
     let theirs = compat(
         &["openai-agents", "--keep-items", "2", "--compat-exact"],
         &session,
@@ -377,7 +377,7 @@ fn what_cannot_be_meant_names_what_is_taken() {
         &["goaitools", "--keep-last", "9", "--message-limit", "1"],
         "--compat goaitools:message-limit=... conflicts with --keep-last",
     );
-    // Without a system these say nothing.
+    // Without a system these options have no effect.
     for alone in [
         "--compat-exact",
         "--include-system",
@@ -397,7 +397,7 @@ fn the_table_of_the_documents_names_every_system() {
         let row = format!("| {} | ", system.name());
         assert!(docs.contains(&row), "docs/compaction.md has no row {row:?}");
     }
-    // And every key.
+    // The help lists every key.
     let help = Env::new().run(&["compact", "--help"]).status(0);
     let keys: Vec<&str> = help
         .out()

@@ -1,10 +1,10 @@
-//! Programs that sum up what a compaction lets go: what they are given, and what is left when they fail.
+//! Tests programs that summarize what a compaction drops: their input, and the result when they fail.
 
 use crate::env::{Env, Run, objects};
 use std::fmt::Write as _;
 use std::process::Stdio;
 
-/// Twelve questions with a tool's result each; a rule in the second.
+/// Twelve questions with a tool result each; a rule in the second.
 fn talk() -> String {
     let mut session = String::from("{\"type\":\"session\",\"version\":1,\"id\":\"talk\"}\n");
     session.push_str("{\"role\":\"system\",\"content\":\"You are terse.\",\"id\":\"s\"}\n");
@@ -98,7 +98,7 @@ fn what_leaves_is_what_the_program_is_given() {
             "{record}"
         );
     }
-    // The next one is given the summary, and takes its place.
+    // The next run receives the summary and replaces it.
     compact(
         &env,
         "cat > asked.json; echo Beans, all well.",
@@ -147,7 +147,7 @@ fn nothing_leaves_when_it_fails() {
     compact(&env, "echo Well.", &["--budget", "700", "--retry"]).status(0);
     let health = env.run(&["list", "--json"]).fine();
     assert_eq!(health.objects()[0]["health"], "healthy");
-    // A stream comes out as it was.
+    // A stream is passed on unchanged.
     let failing = ["compact", "--budget", "700", "--with", "cmd:false"];
     assert_eq!(env.pipe(&failing, talk()).status(69).out(), talk());
     env.run(&[
@@ -179,13 +179,13 @@ fn streams_and_files_are_compacted_too() {
     env.write("talk.jsonl", talk());
     env.run(&[&["compact", "-i", "talk.jsonl"], &options[..]].concat())
         .status(0);
-    // But for the ids of the summaries.
+    // Equal except for the ids of the summaries.
     let kept = |text: &str| -> Vec<String> {
         let lines = text.lines().filter(|line| !line.contains("\"evt_"));
         lines.map(str::to_string).collect()
     };
     assert_eq!(kept(&env.read("talk.jsonl")), kept(run.out()));
-    // All steps, with marks ahead of anything that leaves: nobody need be asked.
+    // With all steps, placeholders alone suffice, so the program is not called.
     let marks = [
         "compact",
         "--tiered",

@@ -3,7 +3,7 @@
 use crate::env::Env;
 use serde_json::{Value, json};
 
-/// Exchanges about a garden, from this number on.
+/// Exchanges about a garden, numbered from `from`.
 fn exchanges(from: usize, count: usize) -> String {
     let mut session = String::new();
     for nth in from..from + count {
@@ -52,7 +52,7 @@ fn a_further_compaction_appends_to_the_summary() {
     assert_eq!(report["consolidated"], false);
     assert!(report["first_changed"].is_string(), "{report}");
 
-    // A program writes a summary of all.
+    // A program writes one summary of everything.
     let written = compact(
         &grown,
         &[

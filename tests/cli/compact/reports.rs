@@ -1,9 +1,9 @@
-//! The reports of `convo compact`: one line for each input, and numbers that agree with each other.
+//! Tests the reports of `convo compact`: one line per input, and consistent numbers.
 
 use super::work;
 use crate::env::{Env, Run};
 
-/// Tokens and messages of the view, as `convo count` has them; a report counts the summary as a message.
+/// Tokens and messages of the view according to `convo count`; a report counts the summary as a message.
 fn counted(env: &Env, input: &str) -> (u64, u64) {
     let run = env.run(&["count", "--json", input]).fine();
     let object: serde_json::Value = serde_json::from_str(run.out()).unwrap();
@@ -52,7 +52,7 @@ fn the_numbers_of_reports_agree_with_count() {
         let json = env
             .run(&[&["compact", "-n", "--json", "one.jsonl"], strategy].concat())
             .status(0);
-        // Each input has its line, also in place and in the store.
+        // Each input has its line, in place and in the store too.
         let changed = env
             .run(&[&["compact", "-i", "one.jsonl", "two.jsonl"], strategy].concat())
             .status(0);
@@ -72,14 +72,14 @@ fn the_numbers_of_reports_agree_with_count() {
             report("convo: work: compacted", before[0], after[0])
         );
         assert_eq!(counted(&env, "work"), after[0], "{strategy:?}");
-        // The dry run announces the same.
+        // The dry run reports the same numbers.
         assert_eq!(
             dry.stderr,
             report("convo: one.jsonl: would compact", before[0], after[0]),
             "{strategy:?}"
         );
         let (summed_before, summed_after) = summed(&dry);
-        // The system message and the summary are no rows.
+        // The rows exclude the system message and the summary.
         assert!(summed_before <= before[0].0, "{strategy:?}: {dry}");
         assert!(summed_after <= after[0].0, "{strategy:?}: {dry}");
         assert!(

@@ -29,7 +29,7 @@ fn steps_are_the_strategies_by_name() {
     let compact = |more: &[&str]| {
         let arguments = [&["compact", "-q", "--budget", "1500", "--best-effort"], more].concat();
         let run = env.pipe(&arguments, work());
-        // Events, and what they put in, have ids of their own.
+        // Events and messages that they insert have unique ids.
         let lines = run.objects().into_iter();
         lines
             .map(|line| json!([line["role"], line["content"]]))
@@ -51,7 +51,7 @@ fn steps_are_the_strategies_by_name() {
         assert!(!listed.is_empty(), "{steps}");
         assert_eq!(listed, compact(options), "{steps}");
     }
-    // Steps alone are enough to ask for something.
+    // `--steps` alone is a valid request.
     env.pipe(&["compact", "-q", "--steps", "mask"], work()).status(0);
 }
 

@@ -1,9 +1,9 @@
-//! Names in a directory of PicoClaw, and the lines that it counts there.
+//! Tests names in a PicoClaw directory, and the lines counted there.
 
 use crate::env::Env;
 use convo::model::scope::signature::main_key;
 
-/// A sidecar of this key, with further members.
+/// A sidecar with this key and further members.
 fn sidecar(key: &str, count: u64, more: &str) -> String {
     format!(
         r#"{{"key":"{key}","summary":"","skip":0,"count":{count},"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"{more}}}"#
@@ -14,7 +14,7 @@ fn line(role: &str, text: &str) -> String {
     format!("{{\"role\":\"{role}\",\"content\":\"{text}\"}}\n")
 }
 
-/// A session under a main key, and a target that lists this key among its aliases.
+/// A session under a main key, and a session that lists this key among its aliases.
 fn shared(agent: &str, target: &str, more: &str) -> (Env, String) {
     let env = Env::new();
     let main = main_key(agent);
@@ -26,7 +26,7 @@ fn shared(agent: &str, target: &str, more: &str) -> (Env, String) {
     (env, main)
 }
 
-/// A hashed key does not tell its agent: the scope does, and so do the other sessions.
+/// A hashed key does not reveal its agent; the scope and other sessions do.
 #[test]
 fn no_history_is_taken_from_the_main_session_of_any_agent() {
     let scope = r#","scope":{"version":1,"agent_id":"ops","channel":"slack","account":"default","dimensions":null,"values":null}"#;
@@ -46,7 +46,7 @@ fn no_history_is_taken_from_the_main_session_of_any_agent() {
     env.run(&promote)
         .status(1)
         .says("no history under older names; nothing was adopted");
-    // An agent that nothing names is no agent: an alias as any other.
+    // An agent that no session names is unknown, so the name is an ordinary alias.
     std::fs::remove_file(env.work().join("d/third.meta.json")).unwrap();
     env.run(&promote).status(0).says("1 message");
 }
@@ -77,7 +77,7 @@ fn a_sidecar_that_cannot_be_read_is_reported_and_repaired_without_a_log() {
     alias(&["resolve", "one"]).fine().gives("a\n");
 }
 
-/// PicoClaw reads an empty message of `null` and of `{}`, and keeps that many messages.
+/// PicoClaw reads `null` and `{}` as empty messages and counts them.
 #[test]
 fn an_empty_message_counts_among_the_kept_lines() {
     let lines = [

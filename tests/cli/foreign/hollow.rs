@@ -1,8 +1,8 @@
-//! Files with the envelope of a format and a content that the format does not have.
+//! Files with the envelope of a format and content that the format does not have.
 
 use serde_json::{Value, json};
 
-/// What a format looks like from outside, with messages that it does not have.
+/// Envelopes of formats with unknown messages.
 pub const HOLLOW: &[(&str, &str)] = &[
     (
         "anthropic",
@@ -102,7 +102,7 @@ pub const HOLLOW: &[(&str, &str)] = &[
     ),
 ];
 
-/// Messages all of whose parts are of a kind that nobody knows, by format.
+/// Messages with only unknown part types, by format.
 pub fn holograms() -> Vec<(&'static str, String)> {
     let parts = json!([{"type": "hologram", "payload": {"x": 1}}]);
     let message = json!({"role": "user", "content": parts});

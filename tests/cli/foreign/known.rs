@@ -1,6 +1,6 @@
-//! The beginnings of files of programs that are known and not read.
+//! Beginnings of files of known but unsupported programs.
 
-/// A name of a format that is not read, and the beginning of a file in it.
+/// The name of an unsupported format, and the beginning of a file in it.
 pub const KNOWN: &[(&str, &str)] = &[
     (
         "deepseek-harness",

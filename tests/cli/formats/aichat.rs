@@ -46,7 +46,7 @@ fn it_is_changed_where_it_lies() {
     env.run(&["append", "-i", "talk.yaml", "And: now?"]).fine();
     let grown = env.read("talk.yaml");
     assert_eq!(grown, format!("{FILE}- role: user\n  content: \"And: now?\"\n"));
-    // What is covered goes to what was compressed, as the lines that it was.
+    // Covered messages move to the compressed ones with their original bytes.
     let said = format!(
         "content: '{}'",
         "motor crate divert hopper late count reject ".repeat(40)
@@ -62,7 +62,7 @@ fn it_is_changed_where_it_lies() {
         summed.ends_with("- role: user\n  content: \"And: now?\"\n"),
         "{summed}"
     );
-    // What was compressed comes back.
+    // Compressed messages can be restored.
     env.run(&["restore", "-q", "-i", "talk.yaml"]).fine();
     let back = env.read("talk.yaml");
     let live =
@@ -137,7 +137,7 @@ fn a_model_is_written_that_aichat_accepts_or_none() {
         made.out().starts_with("model: openai:gpt-4o\nmessages:\n"),
         "{made}"
     );
-    // It takes the place of the file's own.
+    // It replaces the file's own summary.
     env.write("talk.yaml", FILE);
     let again = env
         .run(&["cat", "--to", "aichat", "--model", "claude:x", "talk.yaml"])

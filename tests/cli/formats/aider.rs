@@ -45,7 +45,7 @@ fn a_history_is_known_and_counted() {
     env.run(&["check", "-q", "--for", "anthropic", "history.md"])
         .status(0);
     env.run(&["show", "history.md"]).status(0);
-    // A guess is called one.
+    // A guessed format is reported as a guess.
     env.write("notes.md", "#### ask  \n\nanswer\n");
     env.run(&["count", "notes.md"])
         .status(0)

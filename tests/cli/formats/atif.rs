@@ -1,4 +1,4 @@
-//! Trajectories: any verb, changes that keep the other steps, and new ones.
+//! Tests ATIF trajectories: every command, changes that preserve the other steps, and new steps.
 
 use crate::env::{CHAT, Env};
 

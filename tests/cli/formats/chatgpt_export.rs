@@ -1,4 +1,4 @@
-//! Exports of ChatGPT: many conversations, their branches, and what nothing can be written back to.
+//! Tests ChatGPT exports: many conversations, branches, and read-only use.
 
 use crate::env::Env;
 

@@ -1,4 +1,4 @@
-//! Exports of Claude.ai: tools inside messages, and what nothing can be written back to.
+//! Tests Claude.ai exports: tools inside messages, and read-only use.
 
 use crate::env::Env;
 

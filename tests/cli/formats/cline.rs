@@ -1,4 +1,4 @@
-//! Sessions of Cline's newer store: any verb, changes that keep the other messages, and no sessions from elsewhere.
+//! Tests Cline's newer store: every command, changes that preserve the other messages, and no conversion to it.
 
 use crate::agents::put;
 use crate::env::{CHAT, Env};

@@ -1,4 +1,4 @@
-//! Histories of Cline and Roo Code: what leaves them stays in them, and says what hides it.
+//! Tests histories of Cline and Roo Code: hidden messages are kept in them with a marker.
 
 use crate::env::{CHAT, Env};
 
@@ -35,7 +35,7 @@ fn what_a_summary_stands_for_is_not_in_view() {
         .gives(history());
     let stream = env.run(&["cat", file]).fine();
     assert_eq!(stream.objects()[0]["id"], "task_1780000000000");
-    // Through the record stream nothing of it is lost.
+    // The record stream preserves everything.
     let again = env
         .pipe(&["cat", "--strict", "--to", "cline-roo"], stream.out())
         .fine();

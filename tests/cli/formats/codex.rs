@@ -1,4 +1,4 @@
-//! Logs of Codex: counted, changed where they lie, made of any session.
+//! Tests Codex logs: counting, changes in place, and conversion from any session.
 
 use crate::env::{CHAT, Env};
 
@@ -54,7 +54,7 @@ fn a_cut_takes_whole_lines_and_leaves_the_others() {
     let lines: Vec<&str> = before.lines().collect();
     let wanted = [&lines[..1], &lines[9..]].concat().join("\n") + "\n";
     assert_eq!(env.read("rollout.jsonl"), wanted);
-    // Cut again it is as it was.
+    // A repeated cut changes nothing.
     env.run(&["truncate", "--keep-last", "1", "-i", "rollout.jsonl"])
         .status(0);
     assert_eq!(env.read("rollout.jsonl"), wanted);

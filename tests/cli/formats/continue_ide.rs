@@ -1,4 +1,4 @@
-//! Sessions of Continue: documents whose items stay what they are.
+//! Tests sessions of Continue: documents whose unchanged items keep their bytes.
 
 use crate::env::{CHAT, Env};
 
@@ -39,7 +39,7 @@ fn what_a_summary_stands_for_is_not_in_view() {
         .gives(&whole);
     let stream = env.run(&["cat", "s-1.json"]).fine();
     assert_eq!(stream.objects()[0]["title"], "Title");
-    // Through the record stream nothing of it is lost.
+    // The record stream preserves everything.
     let again = env
         .pipe(&["cat", "--strict", "--to", "continue"], stream.out())
         .fine();
@@ -121,7 +121,7 @@ fn a_result_is_written_once_and_read_from_either_place() {
     let back = env.run(&["cat", "made.json"]).fine().objects();
     let results: Vec<_> = back.iter().filter(|line| line["role"] == "tool").collect();
     assert_eq!(results.len(), 1);
-    // One that stands in an item of its own is read from there.
+    // A system message in an item of its own is read from there.
     let item = r#"{"sessionId":"s","title":"t","workspaceDirectory":"/w","history":[{"message":{"role":"user","content":"a"},"contextItems":[]},{"message":{"role":"assistant","content":"","toolCalls":[{"id":"c","type":"function","function":{"name":"ls","arguments":"{}"}}]},"contextItems":[]},{"message":{"role":"tool","content":"files","toolCallId":"c"},"contextItems":[]}]}"#;
     let back = env.pipe(&["cat"], item).fine().objects();
     assert_eq!(back.last().unwrap()["content"], "files");

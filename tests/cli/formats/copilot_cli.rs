@@ -1,4 +1,5 @@
-//! Event logs of GitHub Copilot: any verb, changes that keep the other lines, and no sessions from elsewhere.
+//! Tests event logs of GitHub Copilot: every command, changes that preserve the other lines, and no conversion to
+//! them.
 
 use crate::agents::put;
 use crate::env::{CHAT, Env};

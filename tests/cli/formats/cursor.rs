@@ -1,4 +1,4 @@
-//! Transcripts of Cursor: any verb, changes that keep the other lines, and no sessions from elsewhere.
+//! Tests Cursor transcripts: every command, changes that preserve the other lines, and no conversion to them.
 
 use crate::env::{CHAT, Env};
 

@@ -1,4 +1,4 @@
-//! Sessions of Factory Droid: any verb, changes that keep the other lines, and no sessions from elsewhere.
+//! Tests sessions of Factory Droid: every command, changes that preserve the other lines, and no conversion to them.
 
 use crate::env::{CHAT, Env};
 

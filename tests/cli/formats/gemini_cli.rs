@@ -1,4 +1,4 @@
-//! Recordings of the Gemini CLI: logs whose lines are operations, and documents.
+//! Tests recordings of the Gemini CLI: logs of operations, and documents.
 
 use crate::env::{CHAT, Env};
 
@@ -17,7 +17,7 @@ fn model(id: &str, text: &str) -> String {
     )
 }
 
-/// A log in which one question was taken back.
+/// A log in which one question was rewound.
 fn log() -> String {
     let lines = [
         FIRST.to_string(),
@@ -51,7 +51,7 @@ fn what_was_taken_back_is_not_there() {
         .gives(log());
     env.run(&["check", "--for", "anthropic", "log.jsonl"]).status(0);
     env.run(&["compact", "--budget", "4000", "log.jsonl"]).status(0);
-    // Through the record stream it is a log of what is left.
+    // Converted from the record stream, the log contains only the remaining messages.
     let stream = env.run(&["cat", "log.jsonl"]).fine();
     let again = env
         .pipe(&["cat", "--strict", "--to", "gemini-cli"], stream.out())
@@ -68,13 +68,13 @@ fn a_cut_adds_a_line_and_touches_none() {
     env.run(&cut).status(0);
     let after = env.read("log.jsonl");
     let more = after.strip_prefix(&log()).unwrap();
-    // A note, which was never in view, remains.
+    // An annotation, which is never in the view, is kept.
     let note = log().lines().nth(5).unwrap().to_string();
     assert_eq!(
         more,
         format!("{{\"$set\":{{\"messages\":[{note},{}]}}}}\n", user("d", "more"))
     );
-    // Cut again there is nothing to cut.
+    // A repeated cut finds nothing.
     env.run(&cut).status(0);
     assert_eq!(env.read("log.jsonl"), after);
     env.run(&["append", "log.jsonl", "-i", "And?"]).fine();
@@ -118,7 +118,7 @@ fn damage_is_told_with_its_line_and_kept() {
         .says("logs.json contains prompts, not sessions; give a file in chats/");
 }
 
-/// A record of the user with the result of a call, as the program writes it behind the record that has it already.
+/// A user record that repeats the result of a call, as the program writes it after the record with the call.
 fn repeated(id: &str, call: &str) -> String {
     format!(
         r#"{{"id":"{id}","timestamp":"2026-01-01T00:00:03.000Z","type":"user","content":[{{"functionResponse":{{"id":"{call}","name":"ls","response":{{"output":"r"}}}}}}]}}"#
@@ -153,7 +153,7 @@ fn a_result_that_is_written_twice_is_one() {
     env.run(&["cat", "--to", "gemini-cli", "log.jsonl"])
         .fine()
         .gives(&log);
-    // So it is where the program has resumed the session: the calls are in the content then.
+    // The same after the program resumed the session, when the content contains the calls.
     let call = r#""content":[{"functionCall":{"id":"cb","name":"ls","args":{}}}],"tokens""#;
     let resumed = log.replacen(r#""content":"answer","tokens""#, call, 1);
     let resumed = resumed.replacen(r#""toolCalls""#, r#""was""#, 1);
@@ -162,20 +162,20 @@ fn a_result_that_is_written_twice_is_one() {
         roles("resumed.jsonl"),
         "user assistant tool user assistant tool user"
     );
-    // An id that is used again is that of another call.
+    // A reused id belongs to another call.
     env.write(
         "again.jsonl",
         env.read("resumed.jsonl").replace("\"ce\"", "\"cb\""),
     );
     assert_eq!(roles("again.jsonl"), roles("resumed.jsonl"));
-    // A result of another call is one.
+    // The result of another call is not a repetition.
     let other = log.replace(&repeated("c", "cb"), &repeated("c", "x"));
     env.write(
         "other.jsonl",
         other.replace(&repeated("b_response", "cb"), &repeated("b_response", "y")),
     );
     assert_eq!(roles("other.jsonl").matches("tool").count(), 4);
-    // What repeats a result is removed with it, and with what changes it.
+    // A repeated result is dropped with the original.
     env.run(&["truncate", "-q", "-i", "--keep-last", "2", "log.jsonl"])
         .fine();
     let cut = env.read("log.jsonl");

@@ -1,4 +1,4 @@
-//! Sessions of goose: lines and exports, changed in place, made of any session.
+//! Tests sessions of goose: lines and exports, changes in place, conversion from any session.
 
 use crate::env::{CHAT, Env};
 
@@ -95,7 +95,7 @@ fn any_session_is_an_export_or_lines() {
             .starts_with("{\"working_dir\":\"/\",\"description\":\"Trip\",\"message_count\":6")
     );
     env.pipe(&["detect"], lines.out()).fine().gives("goose\n");
-    // The rules of the house have no place in it.
+    // The format has no place for instructions.
     env.pipe(&["cat", "--to", "goose", "--strict"], CHAT)
         .status(65)
         .says("messages (1)");

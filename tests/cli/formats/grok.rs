@@ -1,4 +1,4 @@
-//! Sessions of Grok Build: any verb, changes that keep the other lines, and no sessions from elsewhere.
+//! Tests sessions of Grok Build: every command, changes that preserve the other lines, and no conversion to them.
 
 use crate::agents::put;
 use crate::env::{CHAT, Env};

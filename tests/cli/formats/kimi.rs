@@ -1,4 +1,5 @@
-//! Sessions of Kimi Code and Kimi CLI: any verb, changes that keep the other lines, and no sessions from elsewhere.
+//! Tests sessions of Kimi Code and Kimi CLI: every command, changes that preserve the other lines, and no conversion
+//! to them.
 
 use crate::agents::put;
 use crate::env::{CHAT, Env};

@@ -1,4 +1,4 @@
-//! LangChain's messages: any verb, and changes that leave elements as they are.
+//! Tests LangChain messages: every command, and changes that preserve the other elements.
 
 use crate::env::{CHAT, Env};
 

@@ -1,4 +1,4 @@
-//! Markdown: what people paste and keep.
+//! Tests Markdown transcripts.
 
 use crate::env::{CHAT, Env};
 

@@ -1,4 +1,4 @@
-//! opencode's exports: read, changed in place, made of any session.
+//! Tests opencode exports: reading, changes in place, conversion from any session.
 
 use crate::env::{CHAT, Env};
 
@@ -59,7 +59,7 @@ fn an_edit_touches_its_message_alone() {
     assert!(after.contains("One more"));
     env.run(&["compact", "--budget", "100", "-i", "tray.json"])
         .status(0);
-    // The call that is open was open before.
+    // The pending call was already pending before.
     env.run(&["check", "--for", "anthropic", "tray.json"])
         .status(1)
         .gives(&before);
@@ -84,7 +84,7 @@ fn any_session_is_an_export() {
     }
     env.write("made.json", made.out());
     env.run(&["cat", "-q", "--to", "openai-chat", "made.json"]).fine();
-    // The rules of the house have no place in it.
+    // The format has no place for instructions.
     env.pipe(&["cat", "--to", "opencode", "--strict"], CHAT)
         .status(65)
         .says("messages (");
@@ -153,14 +153,14 @@ fn a_session_of_the_older_folder_is_read_with_what_belongs_to_it() {
         .says("read-only");
     env.run(&["append", "-i", file, "x"]).status(2).says("read-only");
     assert_eq!(env.read(file), before);
-    // A record alone is none, and says so.
+    // A single record is not a session, and the error says so.
     env.run(&["count", "storage/message/ses_1/msg_01.json"])
         .status(65)
         .says("a record of opencode's storage directory");
     env.run(&["migrate", "-r", "storage/session"]).status(0);
 }
 
-/// A session of many exchanges with calls, times rising.
+/// A long session of exchanges with calls and ascending times.
 fn long() -> String {
     let exchange = |nth: usize| {
         let at = |second: usize| format!("2026-01-02T03:{:02}:{second:02}Z", 10 + nth);
@@ -187,7 +187,7 @@ fn long() -> String {
     (0..12).map(exchange).collect()
 }
 
-/// The messages of a document are in the order in which the program sorts them: by time, then by id.
+/// Whether the messages are in the program's order: by time, then by id.
 fn is_sorted(document: &serde_json::Value) -> bool {
     let messages = document["messages"].as_array().unwrap();
     let key = |message: &serde_json::Value| {
@@ -200,7 +200,7 @@ fn is_sorted(document: &serde_json::Value) -> bool {
     messages.iter().map(key).is_sorted()
 }
 
-/// Documents of sessions from elsewhere, and these after changes in place.
+/// Documents converted from other sessions, and the same after changes in place.
 fn documents(env: &Env) -> Vec<String> {
     let made = env.pipe(&["cat", "-q", "--to", "opencode"], long()).status(0);
     let mut documents = vec![
@@ -291,7 +291,8 @@ fn a_document_has_the_members_that_the_import_requires() {
     }
 }
 
-/// The program itself, where it is: CONVO_TEST_OPENCODE, else `opencode` on PATH. It runs in directories of the test.
+/// The program itself, if available: CONVO_TEST_OPENCODE, else `opencode` on PATH. It runs in directories of the
+/// test.
 fn program(env: &Env) -> Option<std::path::PathBuf> {
     let named = std::env::var_os("CONVO_TEST_OPENCODE").map(std::path::PathBuf::from);
     let found = || {
@@ -335,7 +336,7 @@ fn the_program_imports_what_is_written() {
     };
     for (nth, document) in documents(&env).iter().enumerate() {
         let mut value: serde_json::Value = serde_json::from_str(document).unwrap();
-        // An import adds messages to a session and changes none: each has a session of its own.
+        // An import only adds messages, so each document gets a new session id.
         let text = document.replace(value["info"]["id"].as_str().unwrap(), &format!("ses_{nth:026}"));
         let text = text
             .replace("\"msg_", &format!("\"msg_{nth}"))

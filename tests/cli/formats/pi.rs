@@ -1,8 +1,8 @@
-//! Files of pi: branches, and changes that add entries.
+//! Tests pi files: branches, and changes that append entries.
 
 use crate::env::{CHAT, Env};
 
-/// A file with a branch that was left.
+/// A file with an inactive branch.
 fn file() -> String {
     let entry = |id: &str, parent: &str, role: &str, text: &str| {
         format!(
@@ -55,7 +55,7 @@ fn a_cut_adds_an_entry_and_touches_none() {
     assert_eq!(entry["type"], "compaction");
     assert_eq!(entry["parentId"], "e");
     assert_eq!(entry["firstKeptEntryId"], "d");
-    // Cut again there is nothing to cut.
+    // A repeated cut finds nothing.
     env.run(&cut).status(0);
     assert_eq!(env.read("tree.jsonl"), after);
 }
@@ -107,7 +107,7 @@ fn a_version_that_is_not_known_is_told() {
     run.says("newer.jsonl:1: byte 0: unknown format version 9");
 }
 
-/// What the file itself hides was not compacted here: it is no sign that a budget cannot be kept.
+/// Entries that the file itself hides are not compactions by convo and do not affect a budget.
 #[test]
 fn hidden_entries_do_not_stand_in_the_way_of_a_compaction() {
     let env = Env::new();
@@ -127,7 +127,7 @@ fn a_damaged_line_parts_no_session() {
     let env = Env::new();
     let whole = file();
     let third = whole.lines().nth(2).unwrap();
-    // Cut off behind its ids, and with nothing left of it.
+    // Cut off after its ids, and completely damaged.
     for damaged in [&third[..120], "#####"] {
         env.write("tree.jsonl", whole.replace(third, damaged));
         let run = env.run(&["cat", "tree.jsonl"]).status(65);
@@ -154,7 +154,7 @@ fn a_damaged_line_parts_no_session() {
                 "{damaged}: {run}"
             );
         }
-        // What is added hangs on what can be read.
+        // New entries are linked to a readable entry.
         env.run(&["append", "-i", "tree.jsonl", "And?"]).status(65);
         assert!(
             env.read("tree.jsonl")

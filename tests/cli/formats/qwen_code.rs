@@ -1,4 +1,4 @@
-//! Sessions of Qwen Code: any verb, branches, changes that keep the other lines, and new sessions.
+//! Tests sessions of Qwen Code: every command, branches, changes that preserve the other lines, and new sessions.
 
 use crate::agents::put;
 use crate::env::{CHAT, Env};

@@ -1,4 +1,4 @@
-//! Training sets: every record is a session, and one that does not change is the bytes it was.
+//! Tests training sets: every record is a session, and an unchanged one keeps its bytes.
 
 use crate::env::{CHAT, Env};
 

@@ -1,4 +1,4 @@
-//! Session traces: any verb, and changes that keep the other lines.
+//! Tests session traces: every command, and changes that preserve the other lines.
 
 use crate::env::{CHAT, Env};
 

@@ -1,4 +1,4 @@
-//! The AI SDK's messages: any verb, both versions, and changes that leave messages as they are.
+//! Tests AI SDK messages: every command, both versions, and changes that preserve the other messages.
 
 use crate::env::{CHAT, Env};
 

@@ -1,9 +1,9 @@
-//! How much the model has seen after `ask`, and message limits that count a summary.
+//! Tests the number of seen messages after `ask`, and message limits that count a summary.
 
 use super::{BACK, STATE, parts, with};
 use crate::env::Env;
 
-/// A finished call marks everything as seen, so that message limits can be met afterwards.
+/// A finished call marks every message as seen, so that message limits can be met afterwards.
 #[test]
 fn ask_raises_what_the_model_has_seen() {
     let env = Env::new();
@@ -42,7 +42,7 @@ fn ask_raises_what_the_model_has_seen() {
     assert_eq!(parts(stored.out()).0, 7, "{stored}");
 }
 
-/// A call that waits for the results of tools is not finished.
+/// A call that waits for tool results is not finished.
 #[test]
 fn ask_that_ends_with_a_tool_call_has_not_seen_everything() {
     let env = Env::new();
@@ -51,7 +51,7 @@ fn ask_that_ends_with_a_tool_call_has_not_seen_everything() {
     assert_eq!(parts(run.out()).0, 4, "{run}");
 }
 
-/// A state has its summary as a message, and the limit is one of messages.
+/// A state stores its summary as a message, which the message limit counts.
 #[test]
 fn a_message_limit_is_obeyed_with_a_summary_in_front() {
     let env = Env::new();

@@ -1,9 +1,9 @@
-//! Memory beside the size of the input.
+//! Checks memory use in relation to the input size.
 
 use super::{VERBS, call, calls, lines, said};
 use crate::env::Env;
 
-/// Whether a run on this input keeps to a limit on the addresses that it uses.
+/// Whether a run on this input works with a limit on its address space.
 fn fits(env: &Env, kilobytes: usize, verb: &[&str], input: &str) -> bool {
     let verb: Vec<&str> = verb
         .iter()
@@ -18,7 +18,7 @@ fn fits(env: &Env, kilobytes: usize, verb: &[&str], input: &str) -> bool {
     matches!(run.status, 0 | 1)
 }
 
-/// The lowest limit to which a run on this input keeps.
+/// The smallest limit with which a run on this input works.
 fn least(env: &Env, verb: &[&str], input: &str) -> usize {
     let (mut least, mut most) = (1 << 10, 1 << 20);
     assert!(fits(env, most, verb, input), "{verb:?}");
@@ -32,7 +32,7 @@ fn least(env: &Env, verb: &[&str], input: &str) -> usize {
     most
 }
 
-/// Runs every verb on a shape with a limit on memory: so many times the input, and what the verb takes for one message.
+/// Runs every command on a shape with a memory limit: a multiple of the input, plus a constant for one message.
 fn takes_at_most(times: usize, input: &str) {
     let env = Env::new();
     env.write("small.jsonl", lines(1, |_| said("m")));
@@ -53,7 +53,7 @@ fn newlines_take_three_times_their_memory() {
     );
 }
 
-/// Room that a list has reserved and does not use counts as addresses: in memory they take twelve times the input.
+/// Reserved but unused list capacity counts as address space: tiny lines take twelve times the input.
 #[test]
 fn tiny_lines_take_a_small_multiple_of_their_memory() {
     takes_at_most(
@@ -81,7 +81,7 @@ fn an_ordinary_session_takes_four_times_its_memory() {
     takes_at_most(4, &session);
 }
 
-/// The long values of a stored log are never in memory together.
+/// The long values of a stored log are never all in memory.
 #[test]
 fn a_stored_log_is_read_as_a_stream() {
     let env = Env::new();

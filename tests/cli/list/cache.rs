@@ -1,4 +1,4 @@
-//! The cache of `list`: never believed when a log is another than it was, and never needed.
+//! Tests the cache of `list`: ignored when a log has changed, and never required.
 
 use crate::env::{CHAT, Env};
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ fn cache(env: &Env) -> PathBuf {
     env.store().join("cache/overviews")
 }
 
-/// Two sessions, `trip` and `trap`, whose logs have the same size, and are so old that the cache holds them.
+/// Two sessions, `trip` and `trap`, with logs of equal size that are old enough to be cached.
 fn settled() -> Env {
     let env = Env::with_chat();
     env.write(
@@ -19,7 +19,7 @@ fn settled() -> Env {
     env.run(&["migrate", "-q", "trap.jsonl"]).fine();
     let sizes = ["trip", "trap"].map(|id| env.log(id).metadata().unwrap().len());
     assert_eq!(sizes[0], sizes[1]);
-    // A log that has just changed may change again within the same time stamp: it is not in the cache.
+    // A recently changed log is not cached, because it may change again within the same timestamp.
     env.run(&["list"]).fine();
     assert!(!cache(&env).exists());
     std::thread::sleep(Duration::from_millis(3100));
@@ -28,7 +28,7 @@ fn settled() -> Env {
     env
 }
 
-/// The bytes with a checksum that fits.
+/// Adds a valid checksum.
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes.len() - 4;
     let sum = crc32c::crc32c(&bytes[..end]);
@@ -50,14 +50,14 @@ fn titles(env: &Env) -> String {
 fn a_session_is_read_again_when_its_log_is_another() {
     let env = settled();
     assert_eq!(titles(&env), "Trap Trip");
-    // What stands in the cache is shown: logs that have not changed are not read.
+    // Cached data is shown without reading unchanged logs.
     let good = std::fs::read(cache(&env)).unwrap();
     std::fs::write(cache(&env), sealed(replaced(&good, b"Trip", b"Trek"))).unwrap();
     assert_eq!(titles(&env), "Trap Trek");
     // An event changes size and times.
     env.run(&["title", "-q", "trap", "Trop"]).fine();
     assert_eq!(titles(&env), "Trop Trek");
-    // Another content of the same size, with the time of the one before.
+    // Different content with the same size and time.
     let log = env.log("trip");
     let (other, time) = (CHAT.len(), log.metadata().unwrap().modified().unwrap());
     assert!(other > 0);
@@ -89,7 +89,7 @@ fn a_bad_cache_is_ignored_and_replaced() {
         assert_eq!(titles(&env), "Trap Trip");
         assert_eq!(std::fs::read(cache(&env)).unwrap().len(), good.len());
     }
-    // What cannot be a cache is nobody's problem.
+    // An unusable cache is ignored.
     std::fs::remove_dir_all(env.store().join("cache")).unwrap();
     std::fs::write(env.store().join("cache"), "").unwrap();
     assert_eq!(titles(&env), "Trap Trip");

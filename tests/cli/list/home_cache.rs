@@ -1,4 +1,4 @@
-//! The cache of `list --agents`: used while a file has not changed, and never needed.
+//! Tests the cache of `list --agents`: used while a file has not changed, and never required.
 
 use crate::env::Env;
 use std::path::PathBuf;
@@ -42,7 +42,7 @@ fn titles(env: &Env, options: &[&str]) -> String {
         .collect()
 }
 
-/// Three sessions that are old enough for the cache, and large enough to be worth one.
+/// Three sessions that are old and large enough to be cached.
 fn settled() -> Env {
     let env = Env::new();
     std::fs::create_dir_all(transcript(&env, 0).parent().unwrap()).unwrap();
@@ -58,7 +58,7 @@ fn settled() -> Env {
     env
 }
 
-/// The cache with another title in it, and a checksum that fits.
+/// Replaces a title in the cache and fixes the checksum.
 fn change(env: &Env, from: &[u8], to: &[u8]) {
     let mut bytes = std::fs::read(cache(env)).unwrap();
     let at = bytes.windows(from.len()).position(|found| found == from).unwrap();
@@ -75,7 +75,7 @@ fn a_file_is_read_again_when_it_has_changed() {
     change(&env, b"Trip", b"Trek");
     assert_eq!(titles(&env, &[]), "Trap -;Trek -;Trop -;");
     assert_eq!(titles(&env, &["--no-cache"]), "Trap -;Trip -;Trop -;");
-    // The same size and time; another inode is another file, too.
+    // Same size and time, but another inode: the cache entry is invalid.
     let time = transcript(&env, 1).metadata().unwrap().modified().unwrap();
     let bytes = std::fs::read(transcript(&env, 1)).unwrap();
     std::fs::write(transcript(&env, 1), bytes).unwrap();
@@ -96,11 +96,11 @@ fn tokens_are_counted_once_and_a_redaction_forgets_what_is_known() {
     let env = settled();
     let counted = titles(&env, &["--tokens"]);
     assert_eq!(counted, "Trap 350006;Trip 350006;Trop 350007;");
-    // Known from now on.
+    // Cached from now on.
     assert_eq!(titles(&env, &[]), counted);
     change(&env, b"Trip", b"Trek");
     assert_eq!(titles(&env, &["--tokens"]), counted.replace("Trip", "Trek"));
-    // Another tokenizer counts anew.
+    // Another tokenizer requires a new count.
     let other = titles(&env, &["--tokens", "--tokenizer", "chars4"]);
     assert!(other.contains("Trip 43") && !other.contains("350006"), "{other}");
     let path = transcript(&env, 2);

@@ -74,7 +74,7 @@ fn short_ids_on_the_screen_are_names() {
         let id = row.split_whitespace().find(|word| *word != "\u{2514}").unwrap();
         env.run(&["title", id]).fine();
     }
-    // The session goes before its five subagents.
+    // The session is listed before its five subagents.
     env.run(&["list", "--columns", "id", "009"])
         .fine()
         .gives("009e19b4-aaaa-4000-8000-000000000001\n");
@@ -99,7 +99,7 @@ fn colors_follow_the_environment() {
             assert_eq!(colored, expected, "{line}");
         }
     }
-    // Data has none, whatever the environment.
+    // Piped output has no colors, whatever the environment.
     let piped = env.shell("CLICOLOR_FORCE=1 convo list").fine();
     assert!(!piped.out().contains('\x1b'), "{piped}");
 }

@@ -1,17 +1,17 @@
-//! What goes wrong between a model and a session: the status, what is said of it, and that no session changes.
+//! Tests failures between model and session: status, message, and unchanged sessions.
 
 use super::server::{Act, Server, chunks, closed_port, json, whole};
 use super::{ASKED, HELLO, KEY, STREAM, llm, talk};
 use crate::env::{Env, Run};
 
-/// One way to fail.
+/// A kind of failure.
 struct Case {
     name: &'static str,
     answer: Box<dyn Fn(usize) -> Vec<Act> + Send + Sync>,
     options: &'static [&'static str],
-    /// What it says.
+    /// The expected message.
     says: &'static str,
-    /// How often it is asked.
+    /// The expected number of requests.
     asked: usize,
 }
 
@@ -42,7 +42,7 @@ fn hang(text: &str) -> Vec<Act> {
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 const SSE: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
 
-/// Whatever a server may do instead of answering.
+/// Ways in which a server can fail.
 fn cases() -> Vec<Case> {
     let error = |status: &'static str, body: &'static str| move |_| whole(status, "", body);
     let once: &[&str] = &["--retries", "0"];
@@ -293,14 +293,14 @@ fn every_failure_is_told_and_prints_no_record() {
             case.asked,
             "{name}: {run}"
         );
-        // On a machine that is slow a server may not have seen what was given up soon.
+        // On a slow machine the server may not have received a request that timed out early.
         let seen = server.requests().len();
         let late = case.options.iter().any(|option| option.ends_with("00ms"));
         assert!(seen == case.asked || late && seen < case.asked, "{name}: {run}");
     }
 }
 
-/// The pipe that is a turn of a chat adds nothing to the session.
+/// In a pipe that implements a chat turn, a failure adds nothing to the session.
 #[test]
 fn no_failure_changes_a_session() {
     let env = talk();
@@ -379,7 +379,7 @@ fn it_waits_as_it_is_told_to_but_not_for_ever() {
     llm(&env, &server, &[], ASKED).status(0).says("retrying in 1 s");
 }
 
-/// A redirect would hand the key to whoever it names.
+/// A redirect could send the key to another host.
 #[test]
 fn no_redirect_is_followed() {
     let env = Env::new();
@@ -398,7 +398,7 @@ fn no_redirect_is_followed() {
     assert!(other.requests().is_empty());
 }
 
-/// Asked again it would say the same.
+/// A retry would fail in the same way.
 #[test]
 fn a_malformed_redirect_is_not_retried() {
     let env = Env::new();
@@ -420,7 +420,7 @@ fn a_reply_without_end_is_ended() {
         .says("longer than 67108864 bytes");
 }
 
-/// Cut at its longest it is a reply all the same, and says so.
+/// A reply cut at the token limit is stored and marked.
 #[test]
 fn a_reply_that_is_cut_at_its_longest_is_marked() {
     let env = Env::new();

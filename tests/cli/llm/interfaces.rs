@@ -1,11 +1,11 @@
-//! The three interfaces: what is sent, and what a reply becomes.
+//! Tests the three APIs: the request, and the records of a reply.
 
 use super::server::{Server, chunks, json};
 use super::{ASKED, HELLO, KEY, llm, talk};
 use crate::env::{Env, Run};
 use serde_json::{Value, json as value};
 
-/// A reply of the Anthropic interface, as a whole and as a stream.
+/// A reply of the Anthropic API, complete and as a stream.
 const CLAUDE: &str = r#"{"id":"msg_1","type":"message","role":"assistant","model":"claude-x","content":[{"type":"thinking","thinking":"Hm.","signature":"c2ln"},{"type":"text","text":"Let me see.","citations":null},{"type":"tool_use","id":"toolu_1","name":"look","input":{"at":[1,2]}}],"stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":9,"output_tokens":20}}"#;
 
 const CLAUDE_STREAM: &str = concat!(
@@ -38,10 +38,10 @@ const CLAUDE_STREAM: &str = concat!(
     "\n\n",
 );
 
-/// A reply of the Responses interface.
+/// A reply of the Responses API.
 const RESPONSE: &str = r#"{"id":"resp_1","object":"response","status":"completed","error":null,"model":"gpt-x","output":[{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"ZW5j"},{"id":"msg_1","type":"message","role":"assistant","status":"completed","phase":null,"content":[{"type":"output_text","text":"Let me see.","annotations":[],"logprobs":[]}]},{"id":"fc_1","type":"function_call","call_id":"call_1","name":"look","arguments":"{\"at\":[1,2]}","status":"completed"}],"usage":{"input_tokens":9,"output_tokens":20}}"#;
 
-/// A reply of OpenAI Chat with thinking and two calls, as a stream; and as a whole.
+/// A reply of the OpenAI Chat API with reasoning and two calls, as a stream and complete.
 const CHAT: &str = r#"{"id":"r1","model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":"Let me see.","reasoning_content":"Hm.","tool_calls":[{"id":"c1","type":"function","function":{"name":"look","arguments":"{\"at\":[1,2]}"}},{"id":"c2","type":"function","function":{"name":"look","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":9,"completion_tokens":20}}"#;
 
 const CHAT_STREAM: &str = concat!(
@@ -117,7 +117,7 @@ fn streamed_or_not_a_reply_is_the_same() {
         let pieces = llm(&env, &other, &["--api", api, "--stream"], ASKED).status(0);
         assert_eq!(other.last().json()["stream"], true);
         assert_eq!(plain.objects(), pieces.objects(), "{api}");
-        // A server that sends what was not asked for is understood all the same.
+        // A server that ignores the requested form is understood too.
         let odd = llm(&env, &other, &["--api", api, "--no-stream"], ASKED).status(0);
         assert_eq!(odd.out(), pieces.out(), "{api}");
         let partial = llm(&env, &other, &["--api", api, "--partial"], ASKED)
@@ -228,7 +228,7 @@ fn what_anthropic_is_sent() {
         "messages": [{"role": "user", "content": "Beans?"}],
     });
     assert_eq!(request.json(), expected);
-    // A history with calls is taken only with tools beside it.
+    // A history with calls is accepted only together with tools.
     let chat = format!("{}{{\"role\":\"user\",\"content\":\"And?\"}}\n", crate::env::CHAT);
     fine(llm(&env, &server, &["--api", "anthropic"], &chat));
     let sent = server.last().json();
@@ -236,7 +236,7 @@ fn what_anthropic_is_sent() {
     assert_eq!(sent["tool_choice"], value!({"type": "none"}));
 }
 
-/// A model that does not think refuses to encrypt what it has thought.
+/// A model without reasoning rejects the request for encrypted reasoning.
 #[test]
 fn what_responses_is_sent() {
     let env = Env::new();
@@ -338,14 +338,14 @@ fn any_format_is_answered() {
         assert!(messages.to_string().contains("Beans?"), "{messages}");
     }
     llm(&env, &server, &["--from", "nonesuch"], ASKED).status(2);
-    // What branches off is a session of its own behind the one that is answered.
+    // A sidechain after the answered session is a separate session.
     let aside = r#"{"type":"session","version":1,"id":"aside","created_at":"2026-11-01T10:00:00Z","metadata":{"lineage":{"kind":"sidechain","parent":"talk"}}}"#;
     let both = format!("{ASKED}{aside}\n{{\"role\":\"user\",\"content\":\"Peas?\"}}\n");
     fine(llm(&env, &server, &[], &both));
     assert!(!server.last().body.contains("Peas"));
 }
 
-/// Calls as some servers send them: without ids, arguments that are no string.
+/// Calls as some servers send them: without ids, or with arguments that are not a string.
 #[test]
 fn calls_are_made_whole() {
     let env = Env::new();

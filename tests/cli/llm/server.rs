@@ -1,4 +1,4 @@
-//! A server for HTTP that does what it is told, above all what no server should.
+//! A scriptable HTTP server, mainly for misbehavior.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,18 +6,18 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What is done with a connection, step by step; then it is closed.
+/// A step in the handling of a connection, which is closed after the last one.
 #[derive(Clone, Debug)]
 pub enum Act {
-    /// These bytes are sent.
+    /// Send these bytes.
     Send(Vec<u8>),
-    /// Nothing is done until the other side goes away.
+    /// Wait until the client closes the connection.
     Hang,
-    /// Nothing is done until the test says so.
+    /// Wait for a signal of the test.
     Wait(Arc<Mutex<Receiver<()>>>),
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// First line and headers.
@@ -30,7 +30,7 @@ impl Request {
         self.head.split(' ').nth(1).unwrap()
     }
 
-    /// A header's value.
+    /// The value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().skip(1).find_map(|line| {
             let (known, value) = line.split_once(':')?;
@@ -43,24 +43,24 @@ impl Request {
     }
 }
 
-/// A server at work; it ends with the test.
+/// A running server; it ends with the test.
 pub struct Server {
     pub port: u16,
     requests: Arc<Mutex<Vec<Request>>>,
 }
 
-/// A connection, bare or inside of TLS.
+/// A connection, plain or with TLS.
 pub trait Wire: Read + Write {}
 
 impl<T: Read + Write> Wire for T {}
 
 impl Server {
-    /// Each request, from 0 on, gets what `answer` says.
+    /// Starts a server; `answer` handles each request by number, from 0.
     pub fn new(answer: impl Fn(usize, &Request) -> Vec<Act> + Send + Sync + 'static) -> Server {
         Server::wrapped(|stream| Some(Box::new(stream)), answer)
     }
 
-    /// The same inside of what `wrap` puts around a connection.
+    /// The same with connections wrapped by `wrap`.
     pub fn wrapped(
         wrap: impl Fn(TcpStream) -> Option<Box<dyn Wire>> + Send + Sync + 'static,
         answer: impl Fn(usize, &Request) -> Vec<Act> + Send + Sync + 'static,
@@ -83,7 +83,7 @@ impl Server {
         Server { port, requests }
     }
 
-    /// Always the same.
+    /// A server with the same steps for every request.
     pub fn always(acts: Vec<Act>) -> Server {
         Server::new(move |_, _| acts.clone())
     }
@@ -92,7 +92,7 @@ impl Server {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
 
-    /// What has come so far.
+    /// The requests so far.
     pub fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()
     }
@@ -112,7 +112,7 @@ fn serve(wire: &mut dyn Wire, known: &Mutex<Vec<Request>>, answer: &dyn Fn(usize
     for act in answer(nth, &request) {
         match act {
             Act::Send(bytes) => {
-                // A client that has heard enough goes away.
+                // A client may close the connection early.
                 if wire.write_all(&bytes).and_then(|()| wire.flush()).is_err() {
                     return;
                 }
@@ -125,7 +125,7 @@ fn serve(wire: &mut dyn Wire, known: &Mutex<Vec<Request>>, answer: &dyn Fn(usize
     }
 }
 
-/// One request; none when it does not come whole.
+/// Reads a request; none if it is incomplete.
 fn read(wire: &mut dyn Wire) -> Option<Request> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
@@ -155,7 +155,7 @@ fn read(wire: &mut dyn Wire) -> Option<Request> {
     Some(request)
 }
 
-/// A whole reply with this status, these headers and this body.
+/// A complete response with this status, headers and body.
 pub fn whole(status: &str, headers: &str, body: &str) -> Vec<Act> {
     let head = format!(
         "HTTP/1.1 {status}\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n",
@@ -164,12 +164,12 @@ pub fn whole(status: &str, headers: &str, body: &str) -> Vec<Act> {
     vec![Act::Send(format!("{head}{body}").into_bytes())]
 }
 
-/// A good reply of JSON.
+/// A successful JSON response.
 pub fn json(body: &str) -> Vec<Act> {
     whole("200 OK", "content-type: application/json\r\n", body)
 }
 
-/// A stream in these pieces, each a chunk of its own, and whether its end is sent.
+/// A chunked response with these chunks; `ended` sends the final chunk.
 pub fn chunks(pieces: &[&[u8]], ended: bool) -> Vec<Act> {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
     let mut acts = vec![Act::Send(head.into())];
@@ -183,13 +183,13 @@ pub fn chunks(pieces: &[&[u8]], ended: bool) -> Vec<Act> {
     acts
 }
 
-/// A port on which nobody listens.
+/// A port without a listener.
 pub fn closed_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
 }
 
-/// Waits until something is so; a machine may be slow.
+/// Waits until a condition holds; the machine may be slow.
 pub fn until(so: impl Fn() -> bool) {
     for _ in 0..2000 {
         if so() {

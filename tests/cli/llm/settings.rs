@@ -1,4 +1,4 @@
-//! Who is asked, and with which key: options, environment, config file.
+//! Tests the selection of service and key: options, environment, config file.
 
 use super::server::{Server, json, whole};
 use super::{ASKED, HELLO, KEY};
@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 /// Names and values.
 type Variables<'v> = Vec<(&'v str, &'v str)>;
 
-/// A run with these variables.
+/// Runs with these variables.
 #[must_use]
 fn run(env: &Env, variables: &[(&str, &str)], arguments: &[&str]) -> Run {
     let mut command = env.command(&[&["llm"], arguments].concat());
@@ -46,7 +46,7 @@ fn options_go_before_environment_before_file() {
         (sent["model"].as_str(), sent["max_tokens"].as_u64()),
         (Some("of-option"), Some(9))
     );
-    // The program takes the table, and leaves it alone.
+    // The program itself accepts and ignores the table.
     env.run(&["list", "--store", "/nonexistent"]).status(66);
     env.feed(env.command(&["--no-config", "llm"]), ASKED.as_bytes())
         .status(78)
@@ -148,7 +148,7 @@ fn what_is_wrong_is_78() {
     }
 }
 
-/// The usual key of a service is for that service; another address gets it only where it is named as that service's.
+/// A service's usual key is sent only to that service, or to a URL configured for it.
 #[test]
 fn a_key_goes_where_it_belongs() {
     let env = Env::new();
@@ -193,7 +193,7 @@ fn a_key_goes_where_it_belongs() {
     assert_eq!(server.last().path(), "/v1/messages");
 }
 
-/// Everybody on the way reads what goes over plain HTTP.
+/// Plain HTTP can be read by everyone on the way.
 #[test]
 fn a_key_never_leaves_this_machine_in_clear_text() {
     let env = Env::new();
@@ -204,7 +204,7 @@ fn a_key_never_leaves_this_machine_in_clear_text() {
         refused.stderr.contains("--insecure-http") && !refused.stderr.contains(KEY),
         "{refused}"
     );
-    // On purpose, or without a key, the host is asked, which is not there.
+    // With --insecure-http or without a key, the request is sent; the host does not exist.
     run(&env, &key, &[&elsewhere[..], &["--insecure-http"]].concat()).status(69);
     run(
         &env,
@@ -242,7 +242,7 @@ fn an_address_is_completed() {
     }
 }
 
-/// What is on this machine needs no proxy; everything else goes through it, unless it is excepted.
+/// This machine is reached without the proxy, everything else through it, except as configured.
 #[test]
 fn proxies_are_heeded() {
     let env = Env::new();
@@ -260,7 +260,7 @@ fn proxies_are_heeded() {
         "--timeout",
         "20s",
     ];
-    // The proxy is asked, and not the host, which does not exist.
+    // The proxy receives the request, not the nonexistent host.
     run(&env, &[("HTTP_PROXY", &proxy)], &away)
         .status(69)
         .says("refused");

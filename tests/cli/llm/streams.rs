@@ -1,4 +1,4 @@
-//! Streams: whatever the borders of what comes over the network, and what is shown of them when.
+//! Tests streams: any packet boundaries, and what is printed when.
 
 use super::server::{Act, Server, chunks};
 use super::{ASKED, STREAM, llm};
@@ -20,7 +20,7 @@ fn borders_do_not_matter() {
     .status(0);
     assert_eq!(expected.objects()[0]["content"], "Caf\u{e9} au lait");
     for size in [1, 2, 3, 7, 64] {
-        // The pieces of a character come apart too, and lines end in every way that there is.
+        // Boundaries also split characters, and lines end in every valid way.
         for text in [
             STREAM.to_string(),
             STREAM.replace('\n', "\r\n"),
@@ -46,7 +46,7 @@ fn ends_that_servers_leave_out() {
     }
 }
 
-/// The text is there while the server still has more to say.
+/// The text is printed while the server is still sending.
 #[test]
 fn text_is_printed_as_it_comes() {
     let env = Env::new();
@@ -91,12 +91,12 @@ fn partial_may_be_asked_for_by_the_environment() {
         let run = env.feed(command, ASKED.as_bytes()).fine();
         assert_eq!(run.objects().len(), lines, "{set}: {run}");
     }
-    // Not streamed it is one piece.
+    // Without streaming there is a single piece.
     let run = llm(&env, &server, &["--partial", "--no-stream"], ASKED).fine();
     assert!(run.objects().len() >= 2);
 }
 
-/// A half of a pair in one piece, its other half in the next.
+/// A surrogate pair split across two events.
 #[test]
 fn a_character_in_two_escapes_is_one() {
     let env = Env::new();

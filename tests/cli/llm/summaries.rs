@@ -1,11 +1,11 @@
-//! Summaries by a model: `convo summarize --with llm`.
+//! Tests summaries by a model: `convo summarize --with llm`.
 
 use super::server::{Act, Request, Server, json, whole};
 use super::{HELLO, KEY};
 use crate::env::{Env, Run};
 use serde_json::{Value, json as value};
 
-/// With a session `talk` of some exchanges.
+/// Creates an environment with a session `talk` of some exchanges.
 fn talk() -> Env {
     let env = Env::new();
     env.run(&["new", "-q", "--id", "talk"]).status(0);
@@ -102,7 +102,7 @@ fn pieces_are_asked_one_after_the_other() {
     assert_eq!(last(&env)["by"], "llm:m");
 }
 
-/// Nothing of the session changes but that the failure is counted, and what is told first is why.
+/// A failure only increments the counter; the reason is reported first.
 #[test]
 fn whatever_fails_changes_nothing_but_the_count() {
     let env = talk();

@@ -1,4 +1,4 @@
-//! Connections that are encrypted: a server that nobody vouches for is refused, one of an authority that was named is not.
+//! Tests TLS: rejects a server with an unknown certificate and accepts one whose authority was given.
 
 use super::server::{Server, Wire, json};
 use super::{ASKED, HELLO, KEY};
@@ -8,7 +8,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::net::TcpStream;
 use std::sync::Arc;
 
-/// A server for `localhost`, and the certificate that it made itself, as PEM.
+/// A server for `localhost`, and its self-signed certificate as PEM.
 fn secure() -> (Server, String) {
     let made = rcgen::generate_simple_self_signed(["localhost".to_string()]).unwrap();
     let pem = made.cert.pem();
@@ -52,7 +52,7 @@ fn only_who_is_vouched_for_gets_the_key() {
     run("localhost", &["--ca-file", "own.pem"], None).fine();
     run("localhost", &[], Some("own.pem")).fine();
     assert_eq!(server.requests().len(), 2);
-    // The name counts too.
+    // The host name is checked too.
     run("127.0.0.1", &["--ca-file", "own.pem"], None)
         .status(69)
         .says("no secure connection to 127.0.0.1");

@@ -1,4 +1,4 @@
-//! Tools: commands that answer the calls of a model.
+//! Tests tools: commands that answer the calls of a model.
 
 use super::server::{Act, Server, json, whole};
 use super::{ASKED, HELLO, llm};
@@ -20,12 +20,12 @@ fn calls(names: &[&str]) -> Vec<Act> {
     json(&value!({"choices": [{"message": {"role": "assistant", "content": null, "tool_calls": calls}, "finish_reason": "tool_calls"}]}).to_string())
 }
 
-/// A model that calls these, and says hello when it has the results.
+/// A model that calls these tools and greets after the results.
 fn calling(names: &'static [&'static str]) -> Server {
     Server::new(move |nth, _| if nth == 0 { calls(names) } else { json(HELLO) })
 }
 
-/// The result of a call of `t`.
+/// Runs a call of tool `t`; returns its result.
 fn result(env: &Env, command: &str, options: &[&str]) -> (Run, Value) {
     let tool = format!("t={command}");
     let run = llm(
@@ -84,7 +84,7 @@ fn a_command_that_fails_tells_the_model() {
     assert_eq!(silent["content"], "");
 }
 
-/// Whatever it started is ended with it.
+/// Child processes are killed too.
 #[test]
 fn a_command_that_takes_too_long_is_ended() {
     let env = Env::new();
@@ -103,7 +103,7 @@ fn a_command_that_takes_too_long_is_ended() {
     is_gone(&env.read("pid.txt"));
 }
 
-/// Whoever interrupts the program ends the command with it.
+/// Interrupting the program kills the command.
 #[test]
 fn a_command_is_ended_when_the_program_is() {
     let env = Env::new();
@@ -148,12 +148,12 @@ fn a_call_that_nobody_answers_comes_back() {
     let offered = value!({"name": "page", "description": "A page.", "parameters": {"type": "object"}});
     assert_eq!(server.last().json()["tools"][0]["function"], offered);
     assert!(run.stderr.contains("(no result yet)"), "{run}");
-    // Then none of the others is run: half of the results would be no history.
+    // Then no call is run: a history needs all results.
     let server = calling(&["t", "page"]);
     let options = ["--tool", "t=touch ran", "--tool-schema", "page=page.json"];
     assert_eq!(llm(&env, &server, &options, ASKED).status(0).objects().len(), 1);
     assert!(!env.work().join("ran").exists());
-    // Without any tool it comes back as well.
+    // The same without any tool.
     assert_eq!(
         llm(&env, &calling(&["x"]), &[], ASKED).status(0).objects().len(),
         1
@@ -184,7 +184,7 @@ fn it_stops_after_so_many_steps() {
         .status(0);
 }
 
-/// What tools did is not lost with a later failure: those records are whole, and the next run goes on behind them.
+/// Records of completed steps are printed despite a later failure, and the next run continues after them.
 #[test]
 fn a_failure_after_a_step_keeps_the_step() {
     let env = Env::new();
@@ -250,7 +250,7 @@ fn schemas_are_taken_as_any_interface_spells_them() {
     }
 }
 
-/// A tool that a model may call can print its environment, or be made to.
+/// A tool may be made to print its environment.
 #[test]
 fn keys_do_not_reach_tools() {
     let env = Env::new();
@@ -278,7 +278,7 @@ fn keys_do_not_reach_tools() {
     assert!(!content.contains("sk-CONVO_LLM_KEY"), "{content}");
 }
 
-/// A reply may hold any number of calls, each of which would run a command.
+/// A reply may contain any number of calls, each of which would run a command.
 #[test]
 fn the_number_of_calls_is_limited() {
     let env = Env::new();
@@ -291,7 +291,7 @@ fn the_number_of_calls_is_limited() {
         let options = [&["--tool", "t=echo ran >> ran.txt", "-q"], options].concat();
         let run = llm(&env, &many(), &options, ASKED).status(0);
         let records = run.objects();
-        // Every call is answered, so that the history stays valid.
+        // Every call is answered, so that the history is valid.
         assert_eq!(records.len(), 3 * 51 + 1);
         let is_refused = |record: &&Value| {
             record["content"]

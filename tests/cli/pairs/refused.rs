@@ -1,4 +1,4 @@
-//! What is not done to the files of a PicoClaw session, and that nothing of them changes then.
+//! Tests operations that are rejected for PicoClaw session files, which must not change then.
 
 use super::{BEFORE, LOG, Pair, sidecar};
 use crate::env::Env;

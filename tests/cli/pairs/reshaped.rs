@@ -1,9 +1,9 @@
-//! What changes more than the beginning of a session: results that become marks, rules that stay behind a cut.
+//! Tests changes beyond truncation: results replaced with placeholders, instructions kept after a cut.
 
 use super::{BEFORE, LOG, Pair, sidecar};
 use std::fs;
 
-/// Three exchanges with a long result each, and a line that is none among them.
+/// Three exchanges with a long result each, and an invalid line.
 fn long() -> String {
     let mut log = String::new();
     for nth in 0..3 {
@@ -35,7 +35,7 @@ fn a_budget_is_reached_in_the_files_themselves() {
     assert!(run.stderr.contains("to .convo/archive next to the log"), "{run}");
     let now = String::from_utf8(pair.log()).unwrap();
     let archive = pair.env.read("p/.convo/archive/s.jsonl");
-    // Every line is there as it was or in the archive, and what is no message is where it was.
+    // Every line is unchanged or archived, and other lines keep their places.
     for line in log.lines() {
         assert!(now.contains(line) || archive.contains(line), "{line}");
     }
@@ -47,7 +47,7 @@ fn a_budget_is_reached_in_the_files_themselves() {
         pair.sidecar()
             .contains(&format!("\"count\": {}", now.lines().count()))
     );
-    // Once more there is nothing to do.
+    // A repeated run changes nothing.
     let before = (pair.log(), pair.sidecar());
     pair.run("compact", &["--budget", "400"]).status(65);
     assert_eq!((pair.log(), pair.sidecar()), before);
@@ -74,7 +74,7 @@ fn a_rule_stays_where_a_cut_goes_behind_it() {
     );
     pair.run("truncate", &["--keep-last", "1"]).status(0);
     assert_eq!(pair.view(), ["rule", "u2", "a2"]);
-    // One that is out of view already is in nobody's way.
+    // A result that is already hidden does not matter.
     let pair = Pair::new(
         format!("{rule}{}", LOG.replace("broken\n", "")),
         sidecar(1, 5, BEFORE),

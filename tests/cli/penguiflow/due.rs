@@ -1,17 +1,17 @@
-//! Turns that wait for a summary, whatever their size, and members of another type.
+//! Tests turns that wait for a summary, whatever their size, and members of an unexpected type.
 
 use super::{parsed, state, turn};
 use crate::env::Env;
 use serde_json::{Value, json};
 
-/// How many turns each zone has, and the health.
+/// The number of turns per zone, and the health.
 fn zones(state: &Value) -> (usize, usize, usize, String) {
     let count = |zone: &str| state[zone].as_array().unwrap().len();
     let health = state["health"].as_str().unwrap().to_string();
     (count("turns"), count("pending"), count("backlog"), health)
 }
 
-/// Turns are counted, not tokens: what waits is summarized when it is due, however short it is.
+/// Turns are counted, not tokens: pending turns are summarized when due, however short they are.
 #[test]
 fn a_short_turn_that_waits_is_summarized() {
     let env = Env::new();
@@ -128,7 +128,7 @@ fn members_of_another_type_are_refused_reported_or_filled() {
         shown["conversation_memory"]["recent_turns"][0]["trajectory_digest"].to_string(),
         json!({"tools_invoked": [], "observations_summary": "", "reasoning_summary": null, "artifacts_refs": []}).to_string()
     );
-    // What nobody changes is as it was.
+    // Unchanged content keeps its bytes.
     env.pipe(&["cat", "--from", "penguiflow", "--to", "penguiflow"], &empty)
         .fine()
         .gives(&empty);

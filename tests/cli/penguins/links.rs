@@ -1,4 +1,4 @@
-//! Continuations as Penguin's files, and what Penguin itself reads in odd files.
+//! Tests continuations as Penguin files, and what Penguin itself reads in unusual files.
 
 use crate::env::Env;
 use serde_json::Value;
@@ -7,7 +7,7 @@ fn file(env: &Env, name: &str) -> Value {
     serde_json::from_str(&env.read(name)).unwrap()
 }
 
-/// A chain of three sessions in the store, written as files of Penguin.
+/// A chain of three stored sessions, written as Penguin files.
 fn written() -> Env {
     let env = Env::with_chat();
     env.run(&["append", "trip", "An open question?"]).fine();
@@ -80,7 +80,7 @@ fn the_files_of_a_continuation_are_joined() {
     assert!(!run.out().contains("Continuing from session"), "{run}");
 }
 
-/// What was written from a line's own metadata comes back as that.
+/// Data written from a line's own metadata is read back as metadata.
 #[test]
 fn a_continuation_comes_back_as_it_was() {
     let env = written();
@@ -114,7 +114,7 @@ fn an_older_conversation_is_known_by_its_name() {
     assert_eq!(other.objects()[0]["source"]["format"], "openai-chat");
 }
 
-/// A session of these messages, which are members after the role.
+/// A session of these messages, given as the members after the role.
 fn session(messages: &[&str]) -> String {
     let messages: Vec<String> = messages
         .iter()
@@ -149,7 +149,7 @@ fn a_category_in_small_letters_is_reported_and_metadata_may_be_null() {
     env.run(&["cat", "-q", "session_1.json"]).fine();
 }
 
-/// Penguin orders by the text of the time, whatever moment that is.
+/// Penguin sorts by the text of the time, not by the moment.
 #[test]
 fn exact_trimming_orders_mixed_times_as_penguin_does() {
     let env = Env::new();
@@ -180,7 +180,7 @@ fn exact_trimming_orders_mixed_times_as_penguin_does() {
         let ids = lines.filter(|line| line["role"].is_string());
         ids.map(|line| line["id"].as_str().unwrap().to_string()).collect()
     };
-    // The space is before the T, and the oldest text is not the oldest moment.
+    // A space sorts before T, so the oldest text is not the oldest moment.
     assert_eq!(kept(&["--compat-exact"]), ["m0"]);
     let log = env.run(&["cat", "-q", "session_1.json"]);
     assert_eq!(log.objects()[1]["metadata"]["penguin"]["timestamp"], times[0]);

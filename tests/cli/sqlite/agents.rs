@@ -1,4 +1,4 @@
-//! Sessions of the OpenAI Agents SDK.
+//! Tests sessions of the OpenAI Agents SDK.
 
 use super::{convo, truth};
 use crate::env::Env;
@@ -16,7 +16,7 @@ fn tables(sessions: &str, messages: &str) -> String {
 fn made(env: &Env, schema: &str, items: &[(&str, &str)]) -> Connection {
     let database = Connection::open(env.work().join("agents.db")).unwrap();
     database.execute_batch(schema).unwrap();
-    // Rows of sessions without a row of their own are possible too.
+    // Rows without a session row are possible too.
     database.pragma_update(None, "foreign_keys", false).unwrap();
     for (session, item) in items {
         let query = "INSERT INTO agent_messages (session_id, message_data, created_at) VALUES (?1, ?2, '2026-01-01 00:00:00')";
@@ -122,7 +122,7 @@ fn what_is_no_item_is_carried_along() {
         json!({"type": "foreign", "format": "openai-agents", "raw": "no json"})
     );
     assert_eq!(lines[5]["raw"]["payload"], "gAAA");
-    // What stands before a compaction is out of view; the compaction itself is what is sent.
+    // Messages before a compaction are hidden; the compaction itself is sent.
     assert_eq!(lines[8]["type"], "truncate");
     assert_eq!(lines[8]["before"], lines[7]["id"]);
     let compacted = convo(&env, &["agents.db", "--session", "c"]).fine();

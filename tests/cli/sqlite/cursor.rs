@@ -1,4 +1,4 @@
-//! The database of the Cursor editor.
+//! Tests the database of the Cursor editor.
 
 use super::{convo, names, truth};
 use crate::env::Env;
@@ -142,7 +142,7 @@ fn chats_are_read_while_the_editor_runs_without_unused_tabs_and_discarded_messag
     let one = convo(&env, &["state.vscdb", "--session", "c10"]).fine();
     env.pipe(&["cat"], one.out()).fine().gives(one.out());
     drop(database);
-    // A settings database of a relative has no chats.
+    // The settings database of a related editor contains no chats.
     let other = Connection::open(env.work().join("other.vscdb")).unwrap();
     other
         .execute_batch("CREATE TABLE ItemTable (key TEXT, value BLOB)")

@@ -1,4 +1,4 @@
-//! goose's database.
+//! Tests goose's database.
 
 use super::{convo, names, truth};
 use crate::env::Env;
@@ -13,7 +13,7 @@ fn every_database_counts_what_it_is_known_to_hold() {
     truth::hold("goose");
 }
 
-/// The lines as rows, in a database that is written through a log.
+/// Inserts the lines as rows, in a database with a write-ahead log.
 fn filled(env: &Env) -> Connection {
     let database = Connection::open(env.work().join("sessions.db")).unwrap();
     database

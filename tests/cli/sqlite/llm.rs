@@ -1,4 +1,4 @@
-//! Logs of llm, in the tables of today and in those before them.
+//! Tests logs of llm with its current and earlier tables.
 
 use super::{convo, truth};
 use crate::env::Env;
@@ -30,7 +30,7 @@ fn objects(env: &Env) -> Vec<Value> {
     convo(env, &["logs.db"]).objects()
 }
 
-/// A thread with everything, a fork of it, and a branch that was left.
+/// A thread with everything, a fork of it, and an inactive branch.
 const ROWS: &str = r#"
 INSERT INTO fragments VALUES (7, 'f', 'a novel');
 INSERT INTO attachments VALUES ('p', 'image/png', NULL, NULL, x'89504e47'), ('u', 'image/png', NULL, 'https://x/y.png', NULL), ('l', 'image/png', '/home/a.png', NULL, NULL);
@@ -97,7 +97,7 @@ fn a_thread_is_what_leads_to_its_last_message() {
             .contains(r#""provider_metadata":{"x":9007199254740993}"#)
     );
     assert!(run.out().contains(r#""options":{"temperature":0.50}"#));
-    // Results in their order, each with its call: one had no id, and got that of the call.
+    // Results in order, each with its call; one had no id and got that of the call.
     assert_eq!(lines[3]["tool_call_id"], said["tool_calls"][0]["id"]);
     assert_eq!(lines[4]["tool_call_id"], "c1");
     assert_eq!(
@@ -105,7 +105,7 @@ fn a_thread_is_what_leads_to_its_last_message() {
         json!({"is_error": true, "llm": {"exception": "E"}})
     );
     assert_eq!(lines[4]["content"][1]["type"], "image_url");
-    // What is shared was used once.
+    // Shared usage is counted once.
     let used: Vec<u64> = lines
         .iter()
         .filter_map(|line| line["usage"]["input_tokens"].as_u64())

@@ -1,4 +1,4 @@
-//! opencode's database.
+//! Tests opencode's database.
 
 use super::{convo, names};
 use crate::env::Env;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 const EXPORT: &str = include_str!("../../../src/format/opencode/tests/document.json");
 
-/// The export as rows, in a database that is written through a log.
+/// Inserts the export as rows, in a database with a write-ahead log.
 fn filled(env: &Env) -> Connection {
     let database = Connection::open(env.work().join("opencode.db")).unwrap();
     database
@@ -47,7 +47,7 @@ fn filled(env: &Env) -> Connection {
         }
         value.to_string()
     };
-    // The rows do not stand in order.
+    // Insert the rows out of order.
     for message in export["messages"].as_array().unwrap().iter().rev() {
         let info = &message["info"];
         let values = params![
@@ -104,7 +104,7 @@ fn a_session_is_what_its_export_is_while_the_program_has_it_open() {
             "covers",
             "drop",
         ] {
-            // A tree of values writes its members in another order.
+            // A parsed value writes its members in another order.
             let written = |value: &Value| value.to_string().len();
             assert_eq!(
                 written(&one[name]),

@@ -1,4 +1,4 @@
-//! Databases of programs that `convo relocate` changes.
+//! Tests changes of databases by `convo relocate`.
 
 use super::convo;
 use crate::agents::truth::Sample;
@@ -16,7 +16,7 @@ const CODEX: &str = ".codex/state_5.sqlite";
 const OPENCODE: &str = ".local/share/opencode/opencode.db";
 const GOOSE: &str = ".local/share/goose/sessions/sessions.db";
 
-/// Not changed just now.
+/// Makes a file look not recently changed.
 fn settle(env: &Env, name: &str) {
     let file = std::fs::File::options()
         .write(true)
@@ -34,7 +34,7 @@ fn make(env: &Env, name: &str, script: &str) {
     settle(env, name);
 }
 
-/// Homes with a database each, one of which is written through a log.
+/// Homes with a database each, one of which has a write-ahead log.
 fn homes() -> Env {
     let env = Env::new();
     make(
@@ -66,7 +66,7 @@ fn homes() -> Env {
          INSERT INTO messages VALUES (1, 'in /src/api');",
     );
     std::fs::create_dir_all(env.root().join("new/api")).unwrap();
-    // The plugin is on the path from now on.
+    // The plugin is on PATH from now on.
     convo(&env, &["--help"]).status(0);
     env
 }
@@ -81,7 +81,7 @@ fn bytes(env: &Env) -> [Vec<u8>; 3] {
     [CODEX, OPENCODE, GOOSE].map(|name| std::fs::read(path(env, name)).unwrap())
 }
 
-/// Names in the directory of journals.
+/// File names in the journal directory.
 fn journals(env: &Env) -> Vec<String> {
     super::names(&path(env, ".local/state/convo/relocate"))
 }
@@ -159,7 +159,7 @@ fn a_database_with_a_log_is_refused_and_nothing_is_changed() {
     drop(database);
     settle(&env, OPENCODE);
     run(&env, &["/src/api", &new]).status(0);
-    // Used since.
+    // The database was used since.
     let database = Connection::open(path(&env, CODEX)).unwrap();
     database.execute("UPDATE threads SET title = 'new'", []).unwrap();
     database.close().unwrap();
@@ -173,7 +173,7 @@ fn a_database_with_a_log_is_refused_and_nothing_is_changed() {
 fn a_log_that_a_program_left_is_no_obstacle() {
     let env = homes();
     let new = env.root().join("new/api").display().to_string();
-    // As after a process that ended without closing its database.
+    // The state after a process that exited without closing its database.
     let database = Connection::open(path(&env, OPENCODE)).unwrap();
     database
         .execute("UPDATE session SET title = 'new' WHERE id = 's'", [])
@@ -216,7 +216,7 @@ fn a_plugin_that_fails_changes_nothing() {
     assert!(journals(&env).is_empty(), "{:?}", journals(&env));
 }
 
-/// The members of databases that are known of the sample data change.
+/// The documented members of the sample databases change.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn databases_of_homes_change_as_known() {

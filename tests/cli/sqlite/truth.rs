@@ -1,4 +1,4 @@
-//! What the public databases hold, counted again in what is printed of them.
+//! Compares the output for public databases with their documented content.
 
 use super::convo;
 use crate::env::Env;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// The databases of a system, and what is said of each.
+/// The databases of a system, and their documentation.
 pub fn files(system: &str) -> Vec<(PathBuf, Value)> {
     let folder = sample_data::path("wild").join(system);
     let truth: Value = serde_json::from_slice(&std::fs::read(folder.join("truth.json")).unwrap()).unwrap();
@@ -24,7 +24,7 @@ fn count(roles: &mut Map<String, Value>, role: &str, more: u64) {
     roles.insert(role.to_string(), json!(known + more));
 }
 
-/// Counts what was printed, in the words of `truth.json`.
+/// Counts the output in the terms of `truth.json`.
 pub fn counts(env: &Env, stream: &str) -> Value {
     let mut counted: Map<String, Value> = Map::new();
     for name in [
@@ -87,7 +87,7 @@ pub fn counts(env: &Env, stream: &str) -> Value {
     Value::Object(counted)
 }
 
-/// Holds every database of a system against what is said of it.
+/// Compares every database of a system with its documentation.
 pub fn hold(system: &str) {
     let mut equal = 0;
     for (path, expected) in files(system) {
@@ -97,7 +97,7 @@ pub fn hold(system: &str) {
         for (name, value) in expected.as_object().unwrap() {
             let same = match (name.as_str(), value) {
                 ("origin" | "bytes" | "sha256" | "schema", _) => true,
-                // Told by the view, and by what is noted on messages.
+                // Visible in the view and in the annotations of messages.
                 ("hidden_from_agent" | "hidden_from_user", _) => true,
                 ("usage", Value::Object(members)) => members.iter().all(|(name, value)| {
                     counted["usage"][name].as_u64().unwrap_or(0) == value.as_u64().unwrap()
@@ -112,7 +112,7 @@ pub fn hold(system: &str) {
                 counted[name]
             );
         }
-        // A second run prints the same, and what is printed is a stream.
+        // A repeated run prints the same, and the output is a valid stream.
         convo(&env, &[path.to_str().unwrap()]).fine().gives(run.out());
         env.pipe(&["cat"], run.out()).fine().gives(run.out());
         equal += 1;

@@ -1,12 +1,12 @@
-//! What others do to a session while its summary is thought about, by a program or by somebody who is handed the request:
-//! nothing that was acknowledged is lost, and the summary stands for what it was made of or not at all.
+//! Tests changes by other processes while a summary is written by a program or in two steps: no acknowledged message
+//! is lost, and the summary covers exactly its input or is rejected.
 
 use super::{answered, last_event, stored, view};
 use crate::ask::failing::await_file;
 use crate::env::{Env, Run};
 use std::process::Stdio;
 
-/// How the summary comes about.
+/// How the summary is written.
 #[derive(Clone, Copy, Debug)]
 enum Way {
     Program,
@@ -15,7 +15,7 @@ enum Way {
 
 const WAYS: [Way; 2] = [Way::Program, Way::TwoSteps];
 
-/// Has the session `talk` summed up, and does something between the question and the answer.
+/// Summarizes the session `talk` and runs `meanwhile` between request and answer.
 #[must_use]
 fn during(env: &Env, way: Way, meanwhile: impl FnOnce(&Env)) -> Run {
     match way {
@@ -41,18 +41,18 @@ fn during(env: &Env, way: Way, meanwhile: impl FnOnce(&Env)) -> Run {
     }
 }
 
-/// Every line of the session, with those that gc took out.
+/// Every line of the session, including archived ones.
 fn everything(env: &Env) -> String {
     let log = env.run(&["cat", "talk"]).fine().out().to_string();
     let archive = env.store().join("archive/talk.jsonl");
     log + &std::fs::read_to_string(archive).unwrap_or_default()
 }
 
-/// The lines of the messages that there are.
+/// The message lines.
 fn messages(env: &Env) -> Vec<String> {
     let all = everything(env);
     let messages = all.lines().filter(|line| line.starts_with("{\"role\""));
-    // A line of the archive has its checksum.
+    // An archived line has a checksum.
     messages
         .map(|line| {
             line.split(",\"_crc\"")
@@ -151,7 +151,7 @@ fn what_is_restored_meanwhile_is_there() {
         });
         nothing_is_lost(&env, &before);
         let shown = view(&env, "talk");
-        // What came back is in view, or the summary is not.
+        // Either the restored messages are in the view, or the summary is.
         let covered = last_event(&env, "talk")["type"] == "summary";
         assert_eq!(
             (run.status, covered),

@@ -1,4 +1,4 @@
-//! Programs that write summaries: what they are given, how they fail, and what is left of a session then.
+//! Tests programs that write summaries: their input, their failures, and the resulting session.
 
 use super::{last_event, stored, talk, view};
 use crate::env::{Env, Run};
@@ -11,7 +11,7 @@ fn summarize(env: &Env, line: &str, options: &[&str]) -> Run {
     env.run(&[&["summarize", "talk", "--with", &format!("cmd:{line}")], options].concat())
 }
 
-/// At another time than tests have.
+/// Runs at another time.
 #[must_use]
 fn at(env: &Env, now: &str, arguments: &[&str]) -> Run {
     let mut command = env.command(arguments);
@@ -55,7 +55,7 @@ fn no_argument_of_a_program_is_kept() {
         &["ask", "talk", "Beans?"],
     ] {
         let env = stored(6);
-        // It fails and repeats what it was given.
+        // It fails and prints its arguments.
         let failing = format!("{line} 2>/dev/null; echo cannot use {SECRET} >&2; exit 3");
         for line in [&failing, &format!("cat >/dev/null; echo Beans.; : {SECRET}")] {
             let with = format!("cmd:{line}");
@@ -75,7 +75,7 @@ fn no_argument_of_a_program_is_kept() {
             "{log}"
         );
     }
-    // A log that has one reads as before.
+    // A log with such a record reads as before.
     let env = stored(6);
     let old = r#"{"type":"summary","id":"old","at":"2026-11-20T18:02:03Z","content":"Beans.","covers":["u0","a1"],"by":"cmd:curl -H x"}"#;
     let log = std::fs::read_to_string(env.log("talk")).unwrap();
@@ -186,7 +186,7 @@ fn after_some_failures_it_rests() {
     assert_eq!(health("2026-11-20T18:00:30Z"), "recovering");
     let run = at(&env, "2026-11-20T18:00:30Z", &["list"]).fine();
     assert!(run.out().ends_with("\trecovering\n"), "{run}");
-    // Another wait, and another number of failures before it rests.
+    // Another backoff, and another number of failures before it.
     ask(
         "2026-11-20T18:01:00Z",
         &["--backoff", "1m", "--max-failures", "9"],
@@ -225,8 +225,8 @@ fn it_is_asked_again_when_it_may_be() {
     assert_eq!(env.read("asked.txt").lines().count(), 3);
 }
 
-/// Whether a process ends by itself within a few seconds. One that was sent a signal is there until it has been given the
-/// processor for the last time, which on a busy machine is later than now; one that nobody ended sleeps for a minute.
+/// Whether a process exits within a few seconds. A signaled process exists until it is scheduled once more, which
+/// takes longer on a busy machine; one that was not signaled sleeps for a minute.
 pub fn ends(pid: &str) -> bool {
     let until = Instant::now() + Duration::from_secs(20);
     while runs(pid) {
@@ -238,7 +238,7 @@ pub fn ends(pid: &str) -> bool {
     true
 }
 
-/// Whether a process is there and has not ended.
+/// Whether a process exists and has not exited.
 fn runs(pid: &str) -> bool {
     let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     state
@@ -257,7 +257,7 @@ fn what_takes_too_long_is_ended_with_all_that_it_started() {
         .says("timed out after 300 ms");
     assert!(began.elapsed() < Duration::from_secs(20));
     assert!(ends(env.read("pid.txt").trim()));
-    // One that ends and leaves something behind has answered, and nothing is left behind.
+    // A program that exits and leaves a background process has answered, and the background process is killed.
     summarize(&env, "sleep 60 & echo $! > pid.txt; echo Beans.", &[]).status(0);
     assert!(ends(env.read("pid.txt").trim()));
 }
@@ -272,7 +272,7 @@ fn large_pipes_do_not_block() {
     env.write("talk.jsonl", &session);
     env.run(&["migrate", "-q", "talk.jsonl"]).fine();
     let options = ["--timeout", "20s", "--retry"];
-    // It reads nothing, or says much before it reads, or much to standard error.
+    // It reads nothing, prints much before it reads, or prints much to standard error.
     summarize(&env, "echo Beans.", &options).status(0);
     env.run(&["restore", "-q", "talk"]).fine();
     summarize(
@@ -308,7 +308,7 @@ fn what_is_said_while_it_thinks_stays() {
     while !asked.exists() {
         std::thread::sleep(Duration::from_millis(5));
     }
-    // Nobody holds a lock meanwhile.
+    // No lock is held meanwhile.
     for nth in 0..5 {
         env.run(&[
             "append",
@@ -339,7 +339,7 @@ fn what_changes_while_it_thinks_is_left_alone() {
     assert!(run.stderr.contains("outdated"), "{run}");
     assert_eq!(last_event(&env, "talk")["type"], "truncate");
     assert_eq!(view(&env, "talk"), ["s", "u5", "a5"]);
-    // One that fails meanwhile is counted behind another's failure.
+    // A concurrent failure is counted after the other one.
     let env = stored(6);
     summarize(&env, "convo summarize -q talk --with cmd:false; false", &[]).status(69);
     assert_eq!(last_event(&env, "talk")["failures"], 2);
@@ -379,7 +379,7 @@ fn what_is_longer_than_its_window_comes_in_pieces() {
     assert_eq!(ids, all);
     let last = format!("piece {}", pieces.len());
     assert!(view(&env, "talk")[1].ends_with(&last));
-    // A piece that fails is a failure of the whole.
+    // A failed chunk is a failure of the whole request.
     env.run(&["restore", "-q", "talk"]).fine();
     summarize(&env, "grep -q '\"chunk\":\\[2,' || echo fine", &options).status(69);
     assert_eq!(view(&env, "talk").len(), 27);
@@ -400,7 +400,7 @@ fn a_stream_that_cannot_be_summed_up_comes_out_as_it_is() {
     );
     let run = env.pipe(&[&failing[..], &["--log"]].concat(), log).status(69);
     assert!(run.out().contains(r#""failures":2"#), "{run}");
-    // A file is replaced as a whole, and so it is not.
+    // A file would be replaced completely, so it is not changed.
     let path = env.write("talk.jsonl", talk(6));
     env.run(&["summarize", "-i", "talk.jsonl", "--with", "cmd:exit 1"])
         .status(69);
@@ -461,7 +461,7 @@ fn an_interrupted_run_ends_the_program_and_all_that_it_started() {
         rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
         assert_eq!(env.ended(child).status, -number);
         assert!(ends(env.read("pid").trim()));
-        // That was no failure of the program.
+        // That was not a failure of the program.
         assert!(std::fs::read(env.log("talk")).unwrap() == before);
     }
 }
@@ -498,7 +498,7 @@ fn rules_beside_an_answer_keep_to_the_budget() {
         );
         session.push_str(&lines);
     }
-    // What is left for the answer, and how many rules are beside it.
+    // The tokens left for the answer, and the number of rules next to it.
     for (budget, left, rules) in [(340, 5, 1), (400, 25, 3), (600, 145, 7)] {
         let budget = budget.to_string();
         let line = "cmd:cat > asked.json; echo Filed.";
@@ -508,7 +508,7 @@ fn rules_beside_an_answer_keep_to_the_budget() {
         let count = env.run(&["count", "--json", "out.jsonl"]).fine();
         let tokens = count.objects()[0]["view"]["tokens"]["total"].as_u64().unwrap();
         assert!(tokens <= budget.parse().unwrap(), "{tokens} of {budget}");
-        // What it was told is kept is kept.
+        // What the request lists as kept is kept.
         let asked: serde_json::Value = serde_json::from_str(&env.read("asked.json")).unwrap();
         let pins = asked["pins"].as_array().unwrap();
         assert_eq!(

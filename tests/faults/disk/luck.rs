@@ -1,10 +1,10 @@
-//! Draws a state of the disk from what is durable and what is pending.
+//! Draws a disk state from durable and pending data.
 
 use super::super::chance::Chance;
 use super::{Change, Disk, Files, Id, Node, apply, set};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What of the pending is on the disk.
+/// Which pending changes are on the disk.
 pub enum Luck<'c> {
     Nothing,
     Everything,
@@ -12,7 +12,7 @@ pub enum Luck<'c> {
 }
 
 impl Disk {
-    /// What may be on the disk now.
+    /// A possible current state of the disk.
     pub fn state(&self, luck: &mut Luck<'_>) -> Files {
         let mut names: Vec<BTreeMap<String, Id>> =
             self.nodes.iter().map(|node| node.durable_names.clone()).collect();
@@ -37,7 +37,7 @@ impl Disk {
                 }
             }
         }
-        // A file has one content, whatever its names.
+        // A file has the same content under all its names.
         let contents: Vec<Vec<u8>> = self.nodes.iter().map(|node| content(node, luck)).collect();
         let mut files = Files::new();
         self.collect(0, "", &names, &contents, &mut files);

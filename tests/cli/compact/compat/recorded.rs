@@ -1,12 +1,11 @@
-//! The recorded results of langchain and openai-agents through the program, where it can be asked for the same:
-//! the lines
-//! bring their counts along, in thousandths, since nothing but a count above 0 is believed.
+//! Runs the recorded cases of langchain and openai-agents through the program where it supports the options. Lines
+//! contain their counts in thousandths, because only counts above 0 are used.
 
 use super::{compat, ids};
 use crate::sample_data;
 use serde_json::{Value, json};
 
-/// The cases of a file.
+/// The cases in a file.
 fn cases(name: &str) -> Value {
     let text = std::fs::read(sample_data::path("compaction").join(name)).unwrap();
     serde_json::from_slice(&text).unwrap()
@@ -16,7 +15,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The session: each message gets its place as its id, and the count that the case goes by.
+/// Builds the session: each message gets its index as id, and the count of the case.
 fn session(messages: &[Value], count: impl Fn(&Value) -> Option<u64>) -> String {
     let mut text = json!({"type": "session", "version": 1, "id": "s", "tokenizer": "o200k_base"}).to_string();
     for (at, message) in messages.iter().enumerate() {
@@ -55,7 +54,7 @@ fn count(counter: &str, message: &Value) -> Option<u64> {
 
 const THOUSAND: u64 = 1000;
 
-/// A limit in the unit of the counts: what is nothing takes 1 of it, and there are few of these.
+/// A limit in the unit of the counts. An empty message counts 1, and there are few of these.
 fn limit(value: &Value) -> String {
     match value.as_u64().unwrap() {
         0 => "0".to_string(),
@@ -92,7 +91,7 @@ fn trim_messages() {
         let input = list(&file["inputs"][case["input"].as_str().unwrap()]);
         let options = &case["options"];
         let counter = options["counter"].as_str().unwrap();
-        // What is cut short is counted anew.
+        // Shortened messages are counted again.
         if options["allow_partial"] == true || counter == "langchain_approx" {
             continue;
         }
@@ -138,7 +137,7 @@ fn clear_tool_uses() {
         let placeholder = options["placeholder"].as_str().unwrap_or("[cleared]");
         let mut input = list(&file["inputs"][case["input"].as_str().unwrap()]).to_vec();
         let results = input.iter_mut().filter(|message| message["role"] == "tool");
-        // Results that are worth clearing: nothing grows here.
+        // Only results worth clearing; none grows here.
         for result in results.filter(|message| message["content"] != placeholder) {
             result["content"] = "a long result of a tool ".repeat(20).into();
         }
@@ -209,7 +208,7 @@ fn summarization() {
     told("langchain SummarizationMiddleware", ran, all.len());
 }
 
-/// Each item as a message.
+/// Converts each item to a message.
 fn message(item: &Value) -> Value {
     match item["type"].as_str() {
         Some("reasoning") => json!({"role": "assistant", "content": null, "reasoning": [item]}),
@@ -280,7 +279,7 @@ fn tool_output_trimmer() {
     let all = list(&file["cases"]);
     for case in all {
         let options = &case["options"];
-        // Counted by length: a row of one letter has few tokens.
+        // Counted by length: a line with one letter has few tokens.
         let mut call = ["openai-agents", "--tokenizer", "chars4"]
             .map(str::to_string)
             .to_vec();
