@@ -1,4 +1,4 @@
-//! Second names of sessions: one small file each, so that finding one is one open.
+//! Aliases: additional names of sessions, one small file each, so that a lookup opens one file.
 
 use super::directory::Directory;
 use super::{Store, atomic, no_session};
@@ -10,24 +10,24 @@ use std::io::Read;
 
 pub(super) const ALIASES: &str = "aliases";
 
-/// So many sessions are told that claim one name. It means none of them for long, and further ones make no difference.
+/// Maximum number of sessions listed for one name. An ambiguous name resolves to none, so further ones do not matter.
 const CLAIMS: usize = 64;
 
-/// Aliases, and the ids that each names.
+/// Aliases with the ids that each names.
 pub type Aliases = Vec<(String, Vec<String>)>;
 
-/// What became of a name that sessions may share.
+/// The result of claiming a name that sessions may share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// It names these sessions now.
+    /// The name now refers to these sessions.
     Made(Vec<String>),
-    /// It named the session already, or so many that one more makes no difference.
+    /// The session had the name already, or the list of claims is full.
     There,
-    /// It is the own name of another session, and was left to that.
+    /// The name is the own name of another session and was not assigned.
     Own(String),
 }
 
-/// The file that an alias has. Only a name that can be read back from it is taken.
+/// The file name of an alias. Fails for a name that cannot be read back from it.
 pub(super) fn encoded(name: &str) -> Result<String> {
     let refuse = |why: &str| Err(Error::new(Kind::Unsafe, format!("{name}: invalid alias: {why}")));
     if name.is_empty() {
@@ -62,14 +62,14 @@ pub(super) fn taken(name: &str, ids: &[String]) -> Error {
     .hint("take it away first with: convo alias remove")
 }
 
-/// Ids in an alias file; none when there is no such file.
+/// The ids in an alias file; none when there is no such file.
 fn read(aliases: &Directory, file: &str) -> Result<Option<Vec<String>>> {
     let Some(open) = aliases.file(file, OFlags::RDONLY)? else {
         return Ok(None);
     };
     let mut text = String::new();
     open.take(1 << 20).read_to_string(&mut text).map_err(|error| {
-        let damaged = error.kind() == std::io::ErrorKind::InvalidData; // no UTF-8
+        let damaged = error.kind() == std::io::ErrorKind::InvalidData; // invalid UTF-8
         let error = Error::io(aliases.shown(file), error);
         if damaged { error.kind(Kind::Data) } else { error }
     })?;
@@ -84,21 +84,21 @@ fn read(aliases: &Directory, file: &str) -> Result<Option<Vec<String>>> {
 }
 
 impl Store {
-    /// Gives a session another name, durably. The same again is fine; a name that an alias, a session or a
-    /// session's key has is [`Kind::Exists`].
+    /// Assigns an alias to a session, durably. Repeating the same assignment succeeds; a name used as an alias,
+    /// session id or session key is [`Kind::Exists`].
     pub fn alias_add(&self, name: &str, id: &str) -> Result<()> {
         let file = encoded(name)?;
         self.refuse_session_names(name, id)?;
         self.claim(name, &file, &[id.to_string()])
     }
 
-    /// Refuses a name that cannot be an alias.
+    /// Fails for a name that cannot be an alias.
     pub fn check_alias(name: &str) -> Result<()> {
         encoded(name).map(drop)
     }
 
-    /// Keeps an alias as another system had it: it may hide a session's key. One that several sessions claim
-    /// resolves to none of them, but tells them all.
+    /// Stores an alias of another system, which may hide a session's key. One that several sessions claim resolves to
+    /// none of them, with an error that lists all.
     pub fn alias_claim(&self, name: &str, ids: &[String]) -> Result<()> {
         let file = encoded(name)?;
         for id in ids {
@@ -110,7 +110,7 @@ impl Store {
         self.claim(name, &file, ids)
     }
 
-    /// Takes an alias away.
+    /// Removes an alias.
     pub fn alias_remove(&self, name: &str) -> Result<()> {
         self.alias_file_remove(&key::id_for_key(name), || no_alias(name))
     }
@@ -119,7 +119,7 @@ impl Store {
         let Some(aliases) = self.aliases_folder()? else {
             return Err(none());
         };
-        // Nobody is to bring it back who has just read it.
+        // Lock the file, so that a process that just read it cannot restore it.
         let held = atomic::open_locked(aliases, file, None, OFlags::RDWR, self.lock_timeout)?;
         if held.is_none() || !atomic::unlink(aliases, file)? {
             return Err(none());
@@ -127,12 +127,12 @@ impl Store {
         atomic::sync_directory(aliases).map_err(|error| error.kind(Kind::Unsure))
     }
 
-    /// All aliases with the ids that they name, sorted by name. Entries that cannot be read are left out.
+    /// All aliases with the ids that they name, sorted by name. Unreadable entries are skipped.
     pub fn aliases(&self) -> Result<Vec<(String, Vec<String>)>> {
         self.aliases_and_faults().map(|(aliases, _)| aliases)
     }
 
-    /// The same, and why entries cannot be read.
+    /// All aliases, and the errors of unreadable entries.
     pub fn aliases_and_faults(&self) -> Result<(Aliases, Vec<Error>)> {
         let mut faults = Vec::new();
         let named = |(file, ids): (String, Vec<String>)| Some((self.alias_name(&file, &ids)?, ids));
@@ -149,13 +149,13 @@ impl Store {
         };
         let mut all = Vec::new();
         for file in aliases.names()? {
-            // Temporary names begin with a dot, which no id does.
+            // Temporary names begin with a dot, unlike ids.
             if !key::is_id(&file) {
                 continue;
             }
             match read(aliases, &file) {
                 Ok(ids) => all.extend(ids.map(|ids| (file, ids))),
-                // A file that is no alias, and not a disk that fails.
+                // Not a valid alias file; disk errors are returned.
                 Err(error) if matches!(error.kind, Kind::Data | Kind::Unsafe) => faults.push(error),
                 Err(error) => return Err(error),
             }
@@ -163,7 +163,7 @@ impl Store {
         Ok(all)
     }
 
-    /// The name that an alias's file is of. That of a key which is too long to be spelled is what the session tells.
+    /// The alias stored in a file. If the name is a key too long for a file name, it is read from the session.
     fn alias_name(&self, file: &str, ids: &[String]) -> Option<String> {
         key::key_for_id(file).or_else(|| {
             let first = self.first_line(ids.first()?).ok()?;
@@ -173,7 +173,7 @@ impl Store {
         })
     }
 
-    /// The ids that an alias names: several when it is ambiguous, none when there is no such alias.
+    /// The ids that an alias names: several if ambiguous, none if there is no such alias.
     pub fn alias_ids(&self, name: &str) -> Result<Option<Vec<String>>> {
         match self.aliases_folder()? {
             Some(aliases) if !name.is_empty() => read(aliases, &key::id_for_key(name)),
@@ -185,15 +185,15 @@ impl Store {
         self.change_alias(file, |known| match known {
             None => Ok(Some(ids.to_vec())),
             Some(known) if known == ids => Ok(None),
-            // More claims of the same name: those that are there stay.
+            // A repeated claim with further ids: existing claims are kept.
             Some(known) if known.iter().all(|id| ids.contains(id)) => Ok(Some(ids.to_vec())),
             Some(known) => Err(taken(name, known)),
         })
         .map(drop)
     }
 
-    /// Gives a session a name that others may have too: with the second one it resolves to none of them, but tells them
-    /// all. What is there already stays; see [`Claim`].
+    /// Assigns a name that several sessions may share: with a second session it resolves to none, with an error that
+    /// lists all. Existing names are kept; see [`Claim`].
     pub fn alias_share(&self, name: &str, id: &str) -> Result<Claim> {
         let file = encoded(name)?;
         if let Some(other) = self.own_session(name)?
@@ -205,7 +205,7 @@ impl Store {
         Ok(changed.map_or(Claim::There, Claim::Made))
     }
 
-    /// Gives a session a name that others had until now.
+    /// Moves a name from other sessions to this one.
     pub fn alias_move(&self, name: &str, id: &str) -> Result<()> {
         let file = encoded(name)?;
         self.refuse_session_names(name, id)?;
@@ -214,13 +214,13 @@ impl Store {
             .map(drop)
     }
 
-    /// The session whose own name this is, by id or by key, whatever aliases say.
+    /// The session with this id or key, regardless of aliases.
     pub fn own_session(&self, name: &str) -> Result<Option<String>> {
         own_session(name, |id| self.has(id))
     }
 
-    /// Changes what an alias names, with nobody else at it: the new ids, or none where nothing changes. Durable in both
-    /// cases, since what is there may be of a process that has not synced yet.
+    /// Changes the ids of an alias under a lock; returns the new ids, or none if nothing changes. Syncs in both
+    /// cases, because another process may have written the file without syncing.
     fn change_alias(
         &self,
         file: &str,
@@ -241,7 +241,7 @@ impl Store {
                 atomic::replace(&aliases, file, &content(&ids), self.lock_timeout)?;
                 return Ok(Some(ids));
             }
-            // What a run left that died while it made this one.
+            // Remove a temporary file of a dead writer.
             atomic::sweep(&aliases, &atomic::temporary_name(file));
             if atomic::create(&aliases, file, &content(&ids))? {
                 return Ok(Some(ids));
@@ -249,13 +249,13 @@ impl Store {
         }
     }
 
-    /// Makes what aliases name durable, also what a killed run has changed.
+    /// Makes all aliases durable, including changes by a killed process.
     pub(super) fn settle_aliases(&self) -> Result<()> {
         self.aliases_folder()?.map_or(Ok(()), atomic::sync_directory)
     }
 
-    /// Makes a name of one session that of another, durably; one that means something else by now stays. The key that
-    /// the id of the first is made of needs no alias as long as it means that.
+    /// Moves a name from one session to another, durably, unless it now refers to a third. The key from which the
+    /// first id is derived needs no alias while it refers to that session.
     pub(super) fn alias_follow(&self, name: &str, from: &str, to: &str) -> Result<()> {
         let file = key::id_for_key(name);
         let is_own = file == from;
@@ -270,7 +270,7 @@ impl Store {
         .map(drop)
     }
 
-    /// An alias names a session that is there, and hides no other.
+    /// Fails if an alias would hide another session or name a missing one.
     fn refuse_session_names(&self, name: &str, id: &str) -> Result<()> {
         if !self.has(key::checked_id(id)?)? {
             return Err(no_session(id));
@@ -279,7 +279,7 @@ impl Store {
     }
 }
 
-/// The session whose own name this is, among those that there are.
+/// Finds the session with this id or key, using `has` to test for existence.
 pub(super) fn own_session(name: &str, has: impl Fn(&str) -> Result<bool>) -> Result<Option<String>> {
     for id in [name, &key::id_for_key(name)] {
         if key::is_id(id) && has(id)? {
@@ -289,7 +289,7 @@ pub(super) fn own_session(name: &str, has: impl Fn(&str) -> Result<bool>) -> Res
     Ok(None)
 }
 
-/// Refuses a name for a session that is another's own, or its own.
+/// Fails for a name that is an own name of this or another session.
 pub(super) fn refuse_own(name: &str, id: &str, own: Option<String>) -> Result<()> {
     match own {
         Some(other) if other != id || other == name => Err(Error::new(
@@ -300,7 +300,7 @@ pub(super) fn refuse_own(name: &str, id: &str, own: Option<String>) -> Result<()
     }
 }
 
-/// The ids that share a name when this one does too; none when nothing changes.
+/// The ids that share a name after adding this one; none if nothing changes.
 pub(super) fn shared(known: Option<&[String]>, id: &str) -> Option<Vec<String>> {
     let mut ids = known.map(<[String]>::to_vec).unwrap_or_default();
     if ids.iter().any(|known| known == id) || ids.len() >= CLAIMS {

@@ -1,4 +1,4 @@
-//! All or nothing: what is written at a file's end, and files that are made or replaced as a whole.
+//! Atomic file operations: appends that are rolled back on errors, and files that are created or replaced as a whole.
 
 use super::directory::{Directory, FILE_MODE, Facts};
 use super::lock::{Lock, lock};
@@ -18,18 +18,18 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant, SystemTime};
 
-/// So many files are synced one by one; a sync of the whole file system takes about as long as that of eight.
+/// Up to this many files are synced individually; syncing the whole file system takes about as long as syncing eight.
 #[cfg(target_os = "linux")]
 const FEW: usize = 8;
 
-/// Bytes that are written at once.
+/// Write size in bytes.
 pub(super) const BLOCK: usize = 256 * 1024;
 
-/// The times of files come from a clock that is this coarse at most.
+/// Maximum granularity of file timestamps.
 const CLOCK: Duration = Duration::from_millis(20);
 
-/// Opens a file and takes its lock; none when there is no such file. The file is the one that has the name now:
-/// one that was replaced while we waited is opened anew. `known` is an open file that probably has the name.
+/// Opens a file and takes its lock; none when there is no such file. If the file was replaced while waiting, the new
+/// one is opened. `known` is an open file that probably has the name.
 pub fn open_locked(
     directory: &Directory,
     name: impl AsRef<OsStr>,
@@ -62,7 +62,7 @@ pub fn open_locked(
     }
 }
 
-/// Opens a file to read and tells the length at which no change was under way; none when there is no such file.
+/// Opens a file for reading and returns its length between two changes; none when there is no such file.
 pub fn open_settled(directory: &Directory, name: &str, timeout: Duration) -> Result<Option<(File, u64)>> {
     let Some(file) = directory.file(name, OFlags::RDONLY)? else {
         return Ok(None);
@@ -74,8 +74,8 @@ pub fn open_settled(directory: &Directory, name: &str, timeout: Duration) -> Res
     Ok(Some((file, length)))
 }
 
-/// Opens a file to read, and reports the length of its last complete state without waiting for its lock; none when there
-/// is no such file.
+/// Opens a file for reading and returns the length of its last complete state, without waiting for its lock; none
+/// when there is no such file.
 pub fn open_complete(directory: &Directory, name: &str) -> Result<Option<(File, u64)>> {
     let Some(file) = directory.file(name, OFlags::RDONLY)? else {
         return Ok(None);
@@ -84,8 +84,8 @@ pub fn open_complete(directory: &Directory, name: &str) -> Result<Option<(File, 
     Ok(Some((file, length)))
 }
 
-/// Writes at the end of a locked file of this length; returns where the bytes went, which is further on when a
-/// program that takes no lock wrote meanwhile. On an error the file is cut back to its old length.
+/// Appends to a locked file of this length; returns the offset of the bytes, which is greater if a program without
+/// locks wrote meanwhile. On an error the file is truncated to its old length.
 pub fn write_end(file: &File, shown: &str, length: u64, bytes: &[u8]) -> Result<u64> {
     let mut written = 0;
     while written < bytes.len() {
@@ -126,7 +126,7 @@ pub fn write_end(file: &File, shown: &str, length: u64, bytes: &[u8]) -> Result<
     })
 }
 
-/// Where between two offsets these bytes stand.
+/// The offset of these bytes within a range of the file.
 fn find(file: &File, start: u64, end: u64, bytes: &[u8]) -> io::Result<Option<u64>> {
     let Some(length) = end.checked_sub(start) else {
         return Ok(None);
@@ -136,23 +136,23 @@ fn find(file: &File, start: u64, end: u64, bytes: &[u8]) -> io::Result<Option<u6
     Ok(memchr::memmem::find(&region, bytes).map(|at| start + at as u64))
 }
 
-/// Makes what was written at the end of a locked file durable, or cuts it back to its old length.
+/// Syncs an append to a locked file, or truncates the file to its old length.
 pub fn sync_end(file: &File, shown: &str, length: u64, written: usize) -> Result<()> {
     file.sync_data()
         .map_err(|error| cut_back(file, shown, length, written, error))
 }
 
-/// Cuts a locked file to a length, durably.
+/// Truncates a locked file, durably.
 pub fn cut(file: &File, shown: &str, length: u64) -> Result<()> {
     file.set_len(length)
         .and_then(|()| file.sync_data())
         .map_err(|error| Error::io(shown, error).kind(Kind::Unsure))
 }
 
-/// Undoes a failed append; the error tells whether that succeeded. A sync that failed is not tried again: what
-/// is synced here is the shorter file.
+/// Rolls back a failed append; the error states whether that succeeded. A failed sync is not repeated: only the
+/// truncated file is synced.
 fn cut_back(file: &File, shown: &str, length: u64, written: usize, error: io::Error) -> Error {
-    let ours = length..=length + written as u64; // more than that is another program's
+    let ours = length..=length + written as u64; // anything beyond was written by another program
     let is_ours = file.metadata().is_ok_and(|data| ours.contains(&data.len()));
     if is_ours && file.set_len(length).is_ok() && file.sync_data().is_ok() {
         Error::io(format!("{shown}: cannot write; nothing was changed"), error).kind(Kind::InputOutput)
@@ -163,21 +163,21 @@ fn cut_back(file: &File, shown: &str, length: u64, written: usize, error: io::Er
     }
 }
 
-/// Makes a file look as if its content were older than the name that it is about to get, so that whoever appends to it
-/// knows whether that name may not be durable: see [`Facts::is_named_anew`].
+/// Sets a timestamp that makes the file look older than the name that it will get, so that a later append knows that
+/// the name may not be durable: see [`Facts::is_named_anew`].
 pub fn mark_unnamed(file: &File) -> io::Result<()> {
     mark_older(file, SystemTime::now())
 }
 
-/// The same, with the time of the file that it is about to replace, unless that is too near.
+/// The same with the time of the file that it will replace, unless that is too recent.
 pub fn mark_older(file: &File, time: SystemTime) -> io::Result<()> {
     file.set_modified(time.min(SystemTime::now() - CLOCK))
 }
 
-/// Writes the content of a file; it may be asked to do so more than once.
+/// Writes the content of a file; may be called more than once.
 pub type Content<'c> = &'c mut dyn FnMut(&mut dyn Write) -> Result<()>;
 
-/// Puts content into an empty file, in as few writes as there are blocks.
+/// Writes content to an empty file, in large blocks.
 pub(super) fn write(file: &File, shown: &str, content: Content<'_>) -> Result<()> {
     let mut writer = io::BufWriter::with_capacity(BLOCK, file);
     content(&mut writer)?;
@@ -185,7 +185,7 @@ pub(super) fn write(file: &File, shown: &str, content: Content<'_>) -> Result<()
     written.map_err(|error| Error::io(shown, error).kind(Kind::InputOutput))
 }
 
-/// Makes a durable file of these bytes under a name that nobody has; whether it did.
+/// Creates a durable file with these bytes unless the name exists; returns whether it was created.
 pub fn create(directory: &Directory, name: &str, bytes: &[u8]) -> Result<bool> {
     let shown = directory.shown(name);
     create_of(directory, name, &mut |out| put_bytes(out, &shown, bytes))
@@ -197,8 +197,8 @@ pub(super) fn put_bytes(out: &mut dyn Write, shown: &str, bytes: &[u8]) -> Resul
     written.map_err(|error| Error::io(shown, error).kind(Kind::InputOutput))
 }
 
-/// Makes a durable file of this content under a name that nobody has; whether it did. Nothing half-written ever
-/// has a name, so that nothing is left over after a crash.
+/// Creates a durable file with this content unless the name exists; returns whether it was created. A partial file
+/// never has a name, so a crash leaves nothing.
 pub(super) fn create_of(directory: &Directory, name: &str, content: Content<'_>) -> Result<bool> {
     if directory.facts(name)?.is_some() {
         return Ok(false);
@@ -227,7 +227,7 @@ pub(super) fn create_of(directory: &Directory, name: &str, content: Content<'_>)
     Ok(true)
 }
 
-/// The same through a file without a name, where the system has such: none where it has not.
+/// The same with an unnamed file; none if the system does not support that.
 #[cfg(target_os = "linux")]
 fn create_unnamed(directory: &Directory, name: &str, content: Content<'_>) -> Result<Option<bool>> {
     use std::os::fd::AsRawFd;
@@ -245,7 +245,7 @@ fn create_unnamed(directory: &Directory, name: &str, content: Content<'_>) -> Re
     match fs::linkat(fs::CWD, own, directory, name, AtFlags::SYMLINK_FOLLOW) {
         Ok(()) => Ok(Some(true)),
         Err(Errno::EXIST) => Ok(Some(false)),
-        // No /proc here.
+        // /proc is not available.
         Err(Errno::NOENT) => Ok(None),
         Err(errno) => Err(failed(directory.shown(name), errno)),
     }
@@ -256,7 +256,7 @@ fn create_unnamed(_: &Directory, _: &str, _: Content<'_>) -> Result<Option<bool>
     Ok(None)
 }
 
-/// Makes the content of these files durable: of a few one by one, of many with everything else on the file system.
+/// Syncs the content of these files: individually if few, otherwise with the whole file system.
 pub fn sync_files<'n>(directory: &Directory, names: impl ExactSizeIterator<Item = &'n str>) -> Result<()> {
     #[cfg(target_os = "linux")]
     if names.len() >= FEW {
@@ -276,19 +276,18 @@ pub fn sync_files<'n>(directory: &Directory, names: impl ExactSizeIterator<Item 
     Ok(())
 }
 
-/// The name under which a file of ours is written before it gets its own: always the same, so that the next writer finds
-/// what a dead one left.
+/// The temporary name of a file: always the same, so that the next writer finds the file of a dead one.
 pub fn temporary_name(name: &str) -> String {
     format!(".{name}.new")
 }
 
-/// Replaces a file of ours by one with these bytes.
+/// Replaces a file of the store with one that has these bytes.
 pub fn replace(directory: &Directory, name: &str, bytes: &[u8], timeout: Duration) -> Result<()> {
     replace_through(directory, name, temporary_name(name), bytes, |_| Ok(()), timeout).map(drop)
 }
 
-/// Replaces a file by one with these bytes, written under the name `hidden` and dressed before it is synced. The
-/// new file is given back, still locked.
+/// Replaces a file with these bytes, written under the name `hidden`, with the metadata copied before the sync.
+/// Returns the new file, still locked.
 pub fn replace_through(
     directory: &Directory,
     name: impl AsRef<OsStr>,
@@ -303,14 +302,14 @@ pub fn replace_through(
     temporary.file.write_all(bytes).map_err(failed)?;
     dress(&temporary.file)?;
     temporary.file.sync_all().map_err(failed)?;
-    let file = temporary.file.try_clone().map_err(failed)?; // the lock belongs to both
+    let file = temporary.file.try_clone().map_err(failed)?; // both share the lock
     temporary.keep(name)?;
     sync_directory(directory).map_err(|error| error.kind(Kind::Unsure))?;
     Ok(file)
 }
 
-/// Takes away a temporary file that a dead process left under this name. One in use stays, and so does one that
-/// cannot be taken away: it is in nobody's way.
+/// Removes a temporary file that a dead process left under this name. A file in use, or one that cannot be removed,
+/// is ignored.
 pub fn sweep(directory: &Directory, name: &str) {
     if let Ok(Some(dead)) = directory.facts(name).and_then(|facts| match facts {
         Some(_) => open_locked(directory, name, None, OFlags::RDWR, Duration::ZERO),
@@ -321,7 +320,7 @@ pub fn sweep(directory: &Directory, name: &str) {
     }
 }
 
-/// A file under a temporary name, locked as long as it is wanted; gone when it is dropped.
+/// A locked file with a temporary name, removed on drop.
 #[derive(Debug)]
 pub struct Temporary<'d> {
     /// The open file.
@@ -332,7 +331,7 @@ pub struct Temporary<'d> {
 }
 
 impl<'d> Temporary<'d> {
-    /// Makes it. One that a dead process left under this name goes; one that is in use is waited for.
+    /// Creates the file. Replaces one of a dead process, and waits for one in use.
     pub fn new(
         directory: &'d Directory,
         name: String,
@@ -366,7 +365,7 @@ impl<'d> Temporary<'d> {
                 Lock::Alone,
                 timeout.saturating_sub(began.elapsed()),
             )?;
-            // Between the two calls another process may have taken it for a dead one's.
+            // Another process may have removed the file between the two calls.
             let own = Facts::of(&temporary.file).map_err(|error| Error::io(shown, error))?;
             if directory
                 .facts(&name)?
@@ -378,25 +377,25 @@ impl<'d> Temporary<'d> {
         }
     }
 
-    /// Drops the file without touching the name, which is another's by now.
+    /// Drops the file without removing the name, which now belongs to another process.
     fn leave(mut self) {
         self.kept = true;
     }
 
-    /// Keeps the temporary name; whoever holds the file answers for it.
+    /// Keeps the temporary name; the holder of the file is responsible for it.
     pub fn into_file(mut self) -> io::Result<File> {
-        let file = self.file.try_clone()?; // the lock belongs to both
+        let file = self.file.try_clone()?; // both share the lock
         self.kept = true;
         Ok(file)
     }
 
-    /// Gives it its name, which nobody may have; whether it did.
+    /// Renames the file unless the name exists; returns whether it was renamed.
     pub fn keep_new(mut self, name: impl AsRef<OsStr>) -> Result<bool> {
         self.kept = rename_new(self.directory, &self.name, self.directory, name)?;
         Ok(self.kept)
     }
 
-    /// Gives it its name, in place of the file that had it.
+    /// Renames the file, replacing any existing one.
     pub fn keep(mut self, name: impl AsRef<OsStr>) -> Result<()> {
         let name = name.as_ref();
         fs::renameat(self.directory, &self.name, self.directory, name.as_bytes())
@@ -409,7 +408,7 @@ impl<'d> Temporary<'d> {
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if !self.kept {
-            let _ = fs::unlinkat(self.directory, &self.name, AtFlags::empty()); // swept by the next writer otherwise
+            let _ = fs::unlinkat(self.directory, &self.name, AtFlags::empty()); // on failure the next writer removes it
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Appending to a session that goes on in a new one when it is full. Whether it is full is decided under its lock, so
-//! that many appenders fill it together and none goes over.
+//! Appends to a session up to a message limit, after which it is continued in a new one. The limit is checked under
+//! the lock, so that concurrent appenders never exceed it.
 
 use super::append::Appender;
 use super::counted::Count;
@@ -9,21 +9,21 @@ use crate::error::{Error, Kind, Result};
 use crate::model::{json, key};
 use std::collections::HashSet;
 
-/// What became of lines that were to be appended.
+/// The result of an append with a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Placed {
-    /// So many of them, from the first on, are durable; there is no room for the next one.
+    /// The first N lines are durable; there is no room for the next one.
     Until(usize),
-    /// All are durable.
+    /// All lines are durable.
     All,
-    /// None is: the session is continued in this one.
+    /// No line was appended, because the session is continued in this one.
     ContinuedIn(String),
 }
 
 /// A line, and whether it is a message.
 pub type BoundedLine = (Vec<u8>, bool);
 
-/// Appends to one session as long as it has less messages than a limit.
+/// Appends to one session up to a message limit.
 #[derive(Debug)]
 pub struct Bounded<'s> {
     store: &'s Store,
@@ -39,13 +39,13 @@ impl<'s> Bounded<'s> {
         &self.id
     }
 
-    /// Number of lines that are durable.
+    /// Number of durable lines.
     pub fn acknowledged(&self) -> u64 {
         self.appender.acknowledged()
     }
 
-    /// Appends lines, in order, up to the limit. With `over` there is none, for the messages of an exchange that by
-    /// itself fills a session.
+    /// Appends lines in order up to the limit. `over` ignores the limit, for an exchange that fills a session by
+    /// itself.
     pub fn append(&mut self, entries: &[BoundedLine], over: bool) -> Result<Placed> {
         let held = self.appender.hold()?;
         let known = self.count.take();
@@ -84,7 +84,7 @@ impl<'s> Bounded<'s> {
 }
 
 impl Store {
-    /// Begins to append to a session up to so many messages.
+    /// Begins to append to a session with a message limit.
     pub fn bounded(&self, id: &str, limit: u64) -> Result<Bounded<'_>> {
         Ok(Bounded {
             store: self,
@@ -95,9 +95,9 @@ impl Store {
         })
     }
 
-    /// The last session of the chain that this one is in, by the links forward that both sides agree on; the session
-    /// itself when nothing continues it. Each is looked at: a link may have been taken back. The links are durable then: a run may have died
-    /// before it synced one.
+    /// The last session of the chain, found through links that both sides confirm; the session itself if it has no
+    /// continuation. Every link is checked, because it may have been undone, and made durable, because its writer may
+    /// have died before the sync.
     pub fn end_of_chain(&self, id: &str) -> Result<String> {
         let Some(mut found) = self.counted(id)? else {
             return Err(no_session(id));
@@ -126,7 +126,7 @@ impl Store {
             if count.settled.as_deref() != Some(&child) {
                 self.settle_lines(&end)?;
                 self.unmark(Change::Continue, &end);
-                // Not of a last line without its end, which still might become another.
+                // Ignore a last line without newline, which may still change.
                 if count.link.as_ref() == Some(&child) {
                     count.settled = Some(child.clone());
                     self.keep_count(&end, &count);
@@ -137,7 +137,7 @@ impl Store {
         Ok(end)
     }
 
-    /// Makes the alias durable by which the end of a chain was found, unless that was done before.
+    /// Makes the alias durable through which the end of a chain was found, unless that was done before.
     pub fn settle_names_of(&self, id: &str) -> Result<()> {
         let Some((mut count, now)) = self.counted(id)? else {
             return Err(no_session(id));
@@ -151,8 +151,8 @@ impl Store {
         Ok(())
     }
 
-    /// Removes the mark of the session that this one continues, when their link is complete: a run that died behind the link
-    /// left it, and no name leads to that session any more.
+    /// Removes the marker of a continuation whose link is complete: a process that died after linking left it, and no
+    /// name leads to the parent any more.
     fn unmark_parent(&self, id: &str) -> Result<()> {
         let header = log::strip(&self.first_line(id)?).into_owned();
         let parent = json::member(&header, "continued_from").and_then(json::text);
@@ -167,13 +167,13 @@ impl Store {
         Ok(())
     }
 
-    /// Counts a log as it is, without its lock; none when there is no such session.
+    /// Counts the messages of a log without its lock; none when there is no such session.
     fn counted(&self, id: &str) -> Result<Option<(Count, Count)>> {
         let name = log_name(key::checked_id(id)?);
         let Some(sessions) = self.sessions()? else {
             return Ok(None);
         };
-        // Its state between two changes.
+        // Use the state between two changes.
         let Some((file, length)) = atomic::open_settled(sessions, &name, self.lock_timeout)? else {
             return Ok(None);
         };

@@ -1,6 +1,6 @@
-//! What is known of files, kept in one file of a cache directory. An entry counts only while its file has the same
-//! device, inode, size and times; files that changed just before they were read are read again, since their times may not
-//! change with the next change. A missing, damaged or foreign cache is read as an empty one.
+//! A cache of data about files, stored in one file. An entry is valid only while its file has the same device, inode,
+//! size and times. Files that changed shortly before they were read are not cached, because their times may not
+//! change with the next change. A missing or damaged cache counts as empty.
 
 use super::atomic;
 use super::directory::{Directory, FILE_MODE, FOLDER_MODE, Facts};
@@ -13,24 +13,24 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// No cache is larger.
+/// Maximum size of a cache in bytes.
 const LARGEST: u64 = 1 << 30;
 
-/// Seconds within which two changes may leave the same times on some file system.
+/// Seconds within which two changes may have equal timestamps on some file systems.
 const COARSE: i64 = 2;
 
-/// How the file starts.
+/// The first bytes of the file.
 const MAGIC: &[u8; 8] = b"convokep";
 
-/// Device, inode, size, the seconds and nanoseconds of two times.
+/// Size of device, inode, size, and two times in seconds and nanoseconds.
 const IDENTITY: usize = 7 * 8;
 
-/// What makes a file the same.
+/// The identity and state of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity([u8; IDENTITY]);
 
 impl Identity {
-    /// Of a file; none if a later change of it may have the same times. `now` is in seconds since 1970.
+    /// The identity of a file; none if a later change could leave the same times. `now` is in seconds since 1970.
     pub fn settled(facts: &Facts, now: i64) -> Option<Identity> {
         let is_settled = facts.modified.0.max(facts.changed.0) < now - COARSE;
         is_settled.then(|| Identity::of(facts))
@@ -54,32 +54,32 @@ impl Identity {
     }
 }
 
-/// An entry of a cache.
+/// A cache entry.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'c> {
-    /// The file when it was read.
+    /// The file's identity when it was read.
     pub identity: Identity,
-    /// What was known of it.
+    /// The cached data.
     pub payload: &'c [u8],
 }
 
-/// The entries of a cache by the names of their files.
+/// The entries of a cache by file name.
 #[derive(Debug, Default)]
 pub struct Entries<'c>(HashMap<&'c [u8], Entry<'c>>);
 
 impl<'c> Entries<'c> {
-    /// The entries in the bytes of a cache; none if they are damaged or of another version.
+    /// Parses a cache; empty if it is damaged or has another version.
     pub fn read(bytes: &'c [u8], version: &str) -> Entries<'c> {
         Entries(entries(bytes, version).unwrap_or_default())
     }
 
-    /// The entry of a file, if it is still the same.
+    /// The entry of a file, if the file is unchanged.
     pub fn get(&self, name: &[u8], facts: &Facts) -> Option<Entry<'c>> {
         let entry = self.0.get(name).copied();
         entry.filter(|entry| entry.identity == Identity::of(facts))
     }
 
-    /// How many there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -95,7 +95,7 @@ impl<'c> Entries<'c> {
     }
 }
 
-/// The version of a content: it changes with the program and with what its entries hold.
+/// A hash of the program version and the version of the entries.
 fn build(version: &str) -> [u8; 8] {
     key::hash(&format!("convo {} {version}", env!("CARGO_PKG_VERSION")))
         .get()
@@ -120,26 +120,26 @@ fn entries<'c>(bytes: &'c [u8], version: &str) -> Option<HashMap<&'c [u8], Entry
     Some(entries)
 }
 
-/// A text behind its length, and what follows.
+/// Splits off a length-prefixed text.
 fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk::<8>()?;
     rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)
 }
 
-/// Whether a cache of `size` bytes is worth being written again. `fresh` entries of files with `bytes` were read,
-/// of `all` files; `known` were in the cache.
+/// Whether rewriting a cache of `size` bytes is worthwhile: `fresh` files with `bytes` bytes were read, of `all`
+/// files; `known` entries were in the cache.
 pub fn pays(fresh: usize, bytes: u64, all: usize, known: usize, size: usize) -> bool {
-    // Reading a file costs about as much as writing a few hundred entries, or as writing its size.
+    // Reading a file costs about as much as writing a few hundred entries, or its own size.
     let is_worth = fresh > 0 && (fresh * 512 >= all || bytes >= size as u64);
     is_worth || known.saturating_sub(all) * 4 > all
 }
 
-/// The bytes of a cache that is written.
+/// A cache being written.
 #[derive(Debug)]
 pub struct Writer(Vec<u8>);
 
 impl Writer {
-    /// Without entries; `size` is about what it will have.
+    /// Creates an empty cache; `size` is the expected size in bytes.
     pub fn new(version: &str, size: usize) -> Writer {
         let mut bytes = Vec::with_capacity(size + 4096);
         bytes.extend_from_slice(MAGIC);
@@ -156,7 +156,7 @@ impl Writer {
         }
     }
 
-    /// Replaces the cache. It is not synced: one that a crash damaged fails its checksum.
+    /// Replaces the cache without syncing, because a checksum detects damage.
     pub(super) fn keep(mut self, folder: &Directory, file: &str) -> Result<()> {
         let sum = crc32c::crc32c(&self.0);
         self.0.extend_from_slice(&sum.to_le_bytes());
@@ -168,7 +168,7 @@ impl Writer {
     }
 }
 
-/// The bytes of a cache; none if it cannot be read.
+/// Reads a cache; none if it cannot be read.
 pub(super) fn read(folder: &Directory, file: &str) -> Option<Vec<u8>> {
     let file = folder.file(file, OFlags::RDONLY).ok()??;
     let length = file.metadata().ok()?.len().min(LARGEST);
@@ -177,23 +177,23 @@ pub(super) fn read(folder: &Directory, file: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A cache outside of stores.
+/// The location of a cache outside of stores.
 #[derive(Debug)]
 pub struct Place {
     /// Its directory.
     pub folder: PathBuf,
-    /// Its name there.
+    /// Its file name.
     pub file: &'static str,
 }
 
 impl Place {
-    /// Its bytes; none if there is no cache, or if it cannot be read.
+    /// Reads the cache; empty if it is missing or unreadable.
     pub fn read(&self) -> Vec<u8> {
         let read = || read(&Directory::open(&self.folder).ok()?, self.file);
         read().unwrap_or_default()
     }
 
-    /// Replaces it, and makes its directory. A failure costs time and nothing else.
+    /// Replaces the cache and creates its directory. Errors are ignored, because they only cost time.
     pub fn keep(&self, writer: Writer) {
         let mut builder = std::fs::DirBuilder::new();
         let made = builder.recursive(true).mode(FOLDER_MODE).create(&self.folder);
@@ -204,10 +204,10 @@ impl Place {
         }
     }
 
-    /// Removes it: some of what it knows may be about to be destroyed.
+    /// Removes the cache, because some of its data is about to be purged.
     ///
     /// # Errors
-    /// [`Kind::InputOutput`] if it is still there.
+    /// [`Kind::InputOutput`] if it could not be removed.
     pub fn forget(&self) -> Result<()> {
         match Directory::open(&self.folder) {
             Ok(folder) => atomic::unlink(&folder, self.file).map(|_| ()),

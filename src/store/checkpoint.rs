@@ -1,10 +1,10 @@
-//! What the view of a session is made of, without reading all of its log: a file of the cache says which lines those are.
-//! It is believed only where the log still says the same: it is the same file, the bytes that are read have the checksums
-//! that they had, and the last line of them, which the chain runs through, stands where it stood. What came behind is read
-//! as it is. Wherever anything does not fit, the whole log is read, and says the same.
+//! Reads the view of a session without its whole log, using a cached list of the lines that the view needs. The cache
+//! is valid only if the log is the same file, the lines read have their recorded checksums, and the last of them,
+//! through which the checksum chain runs, is at its recorded position. Later lines are read normally. On any mismatch
+//! the whole log is read, with the same result.
 //!
-//! The file holds no text, and no name: places, checksums, and hashes of ids. It is written without a sync: one that is
-//! torn, or that tells of lines which a crash has taken, does not fit.
+//! The cache file contains no text or names, only positions, checksums and hashes of ids. It is not synced: a damaged
+//! one, or one that refers to lines lost in a crash, does not match.
 
 use super::directory::{Directory, FILE_MODE, Facts};
 use super::log::{self, Chain, SEAL, digits_of};
@@ -24,46 +24,46 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::fs::FileExt;
 
-/// A log of so many bytes is read faster than anything about it.
+/// Minimum log size in bytes for a checkpoint; smaller logs are fast to read.
 const LEAST: u64 = if cfg!(test) { 1 } else { 64 * 1024 };
 
-/// So many bytes behind a checkpoint, or that have left the view since, are read anew rather than written down.
+/// Minimum number of new or newly hidden bytes for which a new checkpoint is written.
 const FEW: u64 = if cfg!(test) { 200 } else { 16 * 1024 };
 
-/// No file of the cache is as long as this: what needs more is read as a whole.
+/// Maximum size of a checkpoint in bytes; beyond it the whole log is read.
 const LONGEST: u64 = 64 * 1024 * 1024;
 
-/// How the file begins.
+/// The first bytes of the file.
 const MAGIC: u64 = u64::from_le_bytes(*b"convoexc");
 
-/// Lines of a log that stand together, all of them in view or none.
+/// Consecutive lines of a log that are all in the view or all hidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
     start: u64,
     length: u64,
-    /// Number of its first line, from 1.
+    /// Number of the first line, from 1.
     line: u64,
     checksum: u64,
     gone: bool,
 }
 
-/// The file's content.
+/// The content of a checkpoint file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Checkpoint {
     device: u64,
     inode: u64,
-    /// Bytes of the log that it is about: whole lines, the last of them with its checksum.
+    /// Length of the covered part of the log: complete lines, the last with its checksum.
     length: u64,
     lines: u64,
     runs: Vec<Run>,
-    /// The summary's event and its place, by the numbers of their lines.
+    /// The event and position of the active summary, by line numbers.
     standing: Option<(u64, Stands)>,
     ids: Vec<u64>,
 }
 
-/// What tells builds of this program apart that might not mean the same.
+/// A hash that distinguishes program versions with possibly different semantics.
 fn build() -> u64 {
-    // The number changes with what a log's replay comes to.
+    // Increment the number when the replay of a log changes.
     key::hash(concat!("convo ", env!("CARGO_PKG_VERSION"), " view 2")).get()
 }
 
@@ -140,7 +140,7 @@ impl Checkpoint {
         (checkpoint.ids.len() as u64 == ids).then_some(checkpoint)
     }
 
-    /// The checkpoint of a session that was read from this log, up to this length.
+    /// Creates the checkpoint of a session that was read from this log, up to this length.
     fn of(
         session: &Session,
         file: &File,
@@ -160,7 +160,7 @@ impl Checkpoint {
             let (place, end) = (session.place(*index), end(*index));
             bytes.resize(usize::try_from(end.checked_sub(place.offset)?).ok()?, 0);
             file.read_exact_at(&mut bytes, place.offset).ok()?;
-            // What is kept is what was read, and not what it has become since.
+            // Store only lines that are still as they were read.
             if *log::strip(&bytes) != *session.full(*index) || *index == last && !is_checked(&bytes) {
                 return None;
             }
@@ -197,7 +197,7 @@ impl Checkpoint {
         })
     }
 
-    /// The lines that it names, as they stand in the log, and the chain behind them; none when they are not what they were.
+    /// Reads the listed lines from the log, and the chain state after them; none if they have changed.
     fn lines(self, file: &File) -> Option<(Session, Chain)> {
         let mut session = Session::default();
         let (mut gone, mut bytes, mut bare) = (Vec::new(), Vec::new(), Vec::new());
@@ -230,7 +230,7 @@ impl Checkpoint {
                 place.offset += line.len() as u64;
             }
         }
-        // The last of them is the one through which the chain goes on.
+        // The checksum chain continues from the last line.
         let newline = bytes.split_last().filter(|(last, _)| **last == b'\n')?.1;
         let begin = memchr::memrchr(b'\n', newline).map_or(0, |before| before + 1);
         let line = &newline[begin..];
@@ -265,7 +265,7 @@ fn append(checksum: u64, bytes: &[u8]) -> u64 {
     u64::from(crc32c::crc32c_append(checksum as u32, bytes))
 }
 
-/// Whether a line is whole and has its checksum.
+/// Whether a line is complete and has a checksum.
 fn is_checked(line: &[u8]) -> bool {
     line.strip_suffix(b"\n")
         .is_some_and(|line| digits_of(line).is_some())
@@ -276,8 +276,8 @@ fn file_name(id: &str) -> String {
 }
 
 impl Store {
-    /// Reads what the view of a session is made of, and tells the length of its log: an excerpt, or the whole of it where
-    /// there is none that fits.
+    /// Reads the lines needed for the view of a session and returns the length of its log. Reads the whole log if no
+    /// checkpoint matches.
     pub fn load_view(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
         match self.excerpt_of(id, Wait::Settled)? {
             Some(found) => Ok(found),
@@ -285,8 +285,9 @@ impl Store {
         }
     }
 
-    /// What the view of a session is made of, and the length of its log, without waiting for a change that is under way; none
-    /// where only the whole of the log shows that. There was no finding in what it stands for when that was read, and there is none in what it holds.
+    /// Reads the lines needed for the view through the checkpoint, without waiting for a change in progress; returns
+    /// them with the log's length. None if the whole log is needed. The covered part had no findings when it was
+    /// read, and the lines read have none.
     pub fn excerpt(&self, id: &str) -> Result<Option<(Session, u64)>> {
         self.excerpt_of(id, Wait::Never)
     }
@@ -311,8 +312,8 @@ impl Store {
         Ok(opened.and_then(|(file, length)| Some((excerpt(checkpoint, &file, length)?, length))))
     }
 
-    /// Writes down what the view of a session is made of, for the next one who asks: `session` was read up to this length
-    /// without a finding. That it cannot be kept costs time and nothing else.
+    /// Stores a checkpoint of a session that was read up to this length without findings. Errors are ignored, because
+    /// they only cost time.
     pub fn keep_view(&self, id: &str, session: &Session, length: u64, rules: Rules<'_>) {
         let behind = length - session.excerpt().map_or(0, |excerpt| excerpt.length).min(length);
         if length < LEAST || behind < FEW && left(session) < FEW {
@@ -333,7 +334,7 @@ impl Store {
             let name = file_name(id);
             let known = cache.file(&name, OFlags::WRONLY).ok()?;
             let mut file = match known {
-                // Only now, when it is known that nobody else has it.
+                // Truncate only after taking the lock.
                 Some(file) => file.set_len(0).ok().map(|()| file)?,
                 None => cache.create(&name, FILE_MODE).ok()?,
             };
@@ -344,7 +345,7 @@ impl Store {
 }
 
 impl Store {
-    /// Takes a session's checkpoint away: its log is about to be another, or gone.
+    /// Removes a session's checkpoint, because its log is about to be replaced or removed.
     pub(super) fn forget_view(&self, id: &str) {
         if let Ok(Some(cache)) = self.directory().inner(CACHE) {
             let _ = atomic::unlink(&cache, file_name(id));
@@ -352,7 +353,7 @@ impl Store {
     }
 }
 
-/// The excerpt of a log that is open, with everything that came behind its checkpoint; none when it does not fit.
+/// Reads an excerpt of an open log and all lines after the checkpoint; none on a mismatch.
 fn excerpt(checkpoint: Checkpoint, file: &File, length: u64) -> Option<Session> {
     let facts = Facts::of(file).ok()?;
     if (checkpoint.device, checkpoint.inode) != (facts.device, facts.inode) || checkpoint.length > length {
@@ -373,7 +374,7 @@ fn excerpt(checkpoint: Checkpoint, file: &File, length: u64) -> Option<Session> 
     fits.then_some(session)
 }
 
-/// What the cache holds for a log.
+/// The cached checkpoint of a log.
 fn cached(cache: &Directory, id: &str) -> Option<Checkpoint> {
     let file = cache.file(file_name(id), OFlags::RDONLY).ok()??;
     let mut bytes = Vec::new();

@@ -1,5 +1,5 @@
-//! How many messages a log holds, and where it is continued, without reading all of it: what was counted before is in
-//! the cache. It is believed only where the log's checksum still says the same, which vouches for every byte before it.
+//! Counts the messages of a log, and finds its continuation, without reading all of it. Earlier counts are cached and
+//! valid only if the log still has the same checksum at that position, which covers every byte before it.
 
 use super::directory::{Directory, FILE_MODE, Facts};
 use super::log::{self, SEAL, digits_of};
@@ -15,30 +15,30 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::fs::FileExt;
 
-/// So many bytes are counted anew rather than written down: less than a file to write costs.
+/// Minimum number of new bytes for which the cache file is rewritten.
 const FEW: u64 = 4 * 1024;
 
-/// No file of the cache is as long as this.
+/// Maximum size of a cache file in bytes.
 const LONGEST: u64 = 1024;
 
-/// What was counted of a log.
+/// The result of counting a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
-    /// Bytes that were looked at: whole lines.
+    /// Number of counted bytes: complete lines.
     pub length: u64,
-    /// The checksum of the last of them; none when it has none.
+    /// The checksum of the last counted line, if it has one.
     digits: Option<log::Digits>,
-    /// Messages among them.
+    /// Number of messages.
     pub messages: u64,
-    /// The session that continues it.
+    /// The session that continues this one.
     pub link: Option<String>,
-    /// The session that a durable link leads to, or this one when the names by which it was found are durable.
+    /// The session that a durable link leads to, or this one if the names through which it was found are durable.
     pub settled: Option<String>,
 }
 
 impl Count {
-    /// Counts the lines of `bytes`, which stand behind those that were counted; whether one of them may change where the
-    /// session is continued. A fragment at their end is no line yet.
+    /// Counts the lines of `bytes`, which follow those already counted; returns whether one of them may change the
+    /// continuation. A partial last line is ignored.
     fn go_over(&mut self, bytes: &[u8]) -> bool {
         let whole = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
         let mut links = false;
@@ -56,7 +56,7 @@ impl Count {
         links
     }
 
-    /// Looks where the session is continued, by all lines up to here: which of them count is told by the later ones.
+    /// Determines the continuation from all lines so far; later lines decide which links are active.
     fn look_for_link(&mut self, bytes: &[u8], agrees: &dyn Fn(&str) -> bool) {
         let mut session = Session::default();
         each_record(bytes, |_, record| session.push(record));
@@ -68,7 +68,7 @@ impl Count {
         }
     }
 
-    /// As a line of text with its own checksum at the end.
+    /// Encodes the count as a line of text with its own checksum.
     fn spelled(&self) -> Option<String> {
         let digits = String::from_utf8(self.digits?.to_vec()).ok()?;
         let child = self.link.clone().unwrap_or_default();
@@ -97,7 +97,7 @@ impl Count {
         })
     }
 
-    /// Whether the log still ends, at the length that was counted, with the checksum that it had.
+    /// Whether the log still has the recorded checksum at the counted length.
     fn holds(&self, file: &File, facts: &Facts) -> bool {
         let Some(start) = self.length.checked_sub(1 + SEAL as u64) else {
             return false;
@@ -109,8 +109,8 @@ impl Count {
             && digits_of(&end[..SEAL]) == self.digits
     }
 
-    /// Goes on to the end of the log; gives back what a last line without its end would change. It is a line to every
-    /// reader, and still might become another.
+    /// Counts to the end of the log; returns separately the count including a last line without newline. Readers
+    /// treat that as a line, but it may still change.
     fn catch_up(
         &mut self,
         file: &File,
@@ -140,7 +140,7 @@ impl Count {
     }
 }
 
-/// The lines of a log: each as it is stored, and what it is.
+/// Visits the lines of a log: the stored bytes and the record.
 fn each_record(bytes: &[u8], mut each: impl FnMut(&[u8], &Record<'_>)) {
     let mut bare = Vec::new();
     let mut offset = 0;
@@ -150,7 +150,7 @@ fn each_record(bytes: &[u8], mut each: impl FnMut(&[u8], &Record<'_>)) {
         } else {
             stored
         };
-        // Not the start of an input, where alone a byte order mark is none of the line.
+        // Not the start of an input, so a byte order mark is part of the line.
         offset += stored.len() as u64;
         each(stored, &Record::parse(line, Place { line: 0, offset }));
     }
@@ -160,7 +160,7 @@ fn file_name(id: &str) -> String {
     format!("{id}.count")
 }
 
-/// What the cache holds for a log.
+/// The cached count of a log.
 fn cached(cache: &Directory, id: &str) -> Option<Count> {
     let file = cache.file(file_name(id), OFlags::RDONLY).ok()??;
     let mut text = String::new();
@@ -169,8 +169,8 @@ fn cached(cache: &Directory, id: &str) -> Option<Count> {
 }
 
 impl Store {
-    /// Counts a log that is open: what can be kept, and what counts now. `known` is what was kept of it before, by this
-    /// process; only who `writes` keeps it for the next one.
+    /// Counts an open log: returns the count to cache, and the current one. `known` is an earlier count by this
+    /// process; only a process that `writes` updates the cache.
     pub(super) fn count(
         &self,
         id: &str,
@@ -187,7 +187,7 @@ impl Store {
         let mut count = known.or_else(from_cache).unwrap_or_default();
         let before = count.length;
         let shown = || self.directory().shown(format!("sessions/{}", log_name(id)));
-        // What cannot be read now is looked at again before a link is followed.
+        // An unreadable session is checked again before a link is followed.
         let agrees = |child: &str| self.agrees(child, id).unwrap_or(true);
         let with = count
             .catch_up(file, facts, &agrees)
@@ -199,7 +199,7 @@ impl Store {
         Ok((count, now))
     }
 
-    /// Keeps what was counted. That it cannot be kept costs time and nothing else.
+    /// Caches a count. Errors are ignored, because they only cost time.
     pub(super) fn keep_count(&self, id: &str, count: &Count) {
         let keep = || {
             let text = count.spelled()?;
@@ -208,7 +208,7 @@ impl Store {
             let name = file_name(id);
             let known = cache.file(&name, OFlags::WRONLY).ok()?;
             let mut file = match known {
-                // Only now, when it is known that nobody else has it.
+                // Truncate only after taking the lock.
                 Some(file) => file.set_len(0).ok().map(|()| file)?,
                 None => cache.create(&name, FILE_MODE).ok()?,
             };
@@ -217,7 +217,7 @@ impl Store {
         let _ = keep();
     }
 
-    /// Forgets what was counted of every log.
+    /// Removes all cached counts.
     pub fn forget_counts(&self) {
         let forget = || {
             let cache = self.directory().inner(CACHE).ok()??;

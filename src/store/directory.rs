@@ -1,4 +1,4 @@
-//! A folder held by its descriptor: what is opened in it cannot be led elsewhere by a link or a renamed parent.
+//! A directory held open by its descriptor: operations in it cannot be redirected by links or renamed parents.
 
 use crate::error::{Error, Kind, Result};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
@@ -12,7 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Mode of the folders of a store: their owner's alone.
+/// Mode of the directories of a store: access for the owner only.
 pub const FOLDER_MODE: u32 = 0o700;
 
 /// Mode of the files of a store.
@@ -23,22 +23,22 @@ pub const FILE_MODE: u32 = 0o600;
 pub struct Directory {
     descriptor: OwnedFd,
     path: PathBuf,
-    /// Whether it is a store's, so that what is made in it is its owner's, whoever makes it.
+    /// Whether it belongs to a store, so that new entries are given to the store's owner.
     ours: bool,
 }
 
-/// What is known about a file without reading it.
+/// Metadata of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// Device.
     pub device: u64,
     /// Inode.
     pub inode: u64,
-    /// Length in bytes.
+    /// Modification time of the content in seconds and nanoseconds.
     pub size: u64,
     /// Seconds and nanoseconds of the last change of its content.
     pub modified: (i64, i64),
-    /// The same of the last change of anything about it, its names included.
+    /// Time of the last change of content or metadata, including names.
     pub changed: (i64, i64),
     /// Number of hard links.
     pub links: u64,
@@ -51,12 +51,12 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Of an open file.
+    /// Reads the metadata of an open file.
     pub fn of(file: &File) -> std::io::Result<Facts> {
         Ok(Facts::about(&file.metadata()?))
     }
 
-    /// Of the metadata of a file.
+    /// Converts file metadata.
     pub fn about(data: &Metadata) -> Facts {
         Facts {
             device: data.dev(),
@@ -77,13 +77,13 @@ impl Facts {
         now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(0))
     }
 
-    /// Whether both are the same file, however it has changed.
+    /// Whether both are the same file, possibly with other content.
     pub fn is_same_file(&self, other: &Facts) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }
 
-    /// Whether it was given a name, or another one, since something was last written to it: perhaps by a process that
-    /// died before the name was durable.
+    /// Whether the file was named or renamed after its last write, perhaps by a process that died before the name was
+    /// durable.
     pub fn is_named_anew(&self) -> bool {
         self.changed != self.modified
     }
@@ -114,7 +114,8 @@ fn facts(stat: &fs::Stat) -> Facts {
     }
 }
 
-/// A failed system call: links, devices and missing permissions are a refusal, everything else failed.
+/// Converts the error of a system call: links, devices and missing permissions are refusals, other errors are
+/// failures.
 pub fn failed(what: impl Display, errno: Errno) -> Error {
     let error = Error::io(what, errno.into());
     match errno {
@@ -131,7 +132,7 @@ fn irregular(shown: impl Display) -> Error {
 }
 
 impl Directory {
-    /// Opens a folder that the user named; links on the way are the user's own.
+    /// Opens a directory named by the user; links in the path are followed.
     pub fn open(path: &Path) -> Result<Directory> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         match fs::openat(fs::CWD, path, flags, Mode::empty()) {
@@ -144,7 +145,7 @@ impl Directory {
         }
     }
 
-    /// Opens a folder in this one; none when there is none.
+    /// Opens a subdirectory; none if it is missing.
     pub fn inner(&self, name: impl AsRef<OsStr>) -> Result<Option<Directory>> {
         let name = name.as_ref();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -159,25 +160,25 @@ impl Directory {
         }
     }
 
-    /// Makes a folder in this one; whether it was not there before. The caller syncs.
+    /// Creates a subdirectory; returns whether it was missing. The caller syncs.
     pub(super) fn make(&self, name: impl AsRef<OsStr>) -> Result<bool> {
         let name = name.as_ref();
         match fs::mkdirat(self, name.as_bytes(), Mode::from_raw_mode(FOLDER_MODE)) {
             Ok(()) => match self.inner(name)? {
                 Some(made) => self.adopt(&made, name).map(|()| true),
-                None => Ok(true), // taken away at once
+                None => Ok(true), // removed right after its creation
             },
             Err(Errno::EXIST) => Ok(false),
             Err(errno) => Err(failed(self.shown(name), errno)),
         }
     }
 
-    /// The same folder as one of a store.
+    /// The same directory as part of a store.
     pub(super) fn of_store(self) -> Directory {
         Directory { ours: true, ..self }
     }
 
-    /// Gives what was made in a store's folder to the owner of that folder: root would lock him out.
+    /// Changes the owner of a new entry to that of the directory, so that root does not lock the owner out.
     pub(super) fn adopt(&self, made: impl AsFd, name: impl AsRef<OsStr>) -> Result<()> {
         if !self.ours || !rustix::process::geteuid().is_root() {
             return Ok(());
@@ -191,7 +192,7 @@ impl Directory {
         fs::fchown(made, Some(user), Some(group)).map_err(refuse)
     }
 
-    /// Opens a regular file; none when there is none. Never follows a link, never waits for a pipe's other end.
+    /// Opens a regular file; none if it is missing. Never follows a link or blocks on a pipe.
     pub fn file(&self, name: impl AsRef<OsStr>, access: OFlags) -> Result<Option<File>> {
         let name = name.as_ref();
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -212,7 +213,7 @@ impl Directory {
         Ok(Some(file))
     }
 
-    /// Refuses to write to a file of a store that has a name outside of it too.
+    /// Fails if a file of a store also has a name outside of it.
     pub(super) fn refuse_linked(&self, name: impl AsRef<OsStr>, facts: &Facts) -> Result<()> {
         if facts.links <= 1 || !self.has_outer_name(&name, facts) {
             return Ok(());
@@ -225,8 +226,8 @@ impl Directory {
         )
     }
 
-    /// Whether a file of a store has more names than the store itself gives for a moment: a log that is being repaired
-    /// has one in the quarantine, one that is removed one in the trash, and a new one a hidden one beside its own.
+    /// Whether a file of a store has more names than the store itself creates temporarily: a log being repaired also
+    /// has one in the quarantine, one being removed in the trash, and a new one a hidden name.
     pub(super) fn has_outer_name(&self, name: impl AsRef<OsStr>, facts: &Facts) -> bool {
         if !self.ours || facts.links <= 1 {
             return false;
@@ -251,7 +252,7 @@ impl Directory {
         known < facts.links
     }
 
-    /// Makes a file under a name that nobody has.
+    /// Creates a file unless the name exists.
     pub(super) fn create(&self, name: &str, mode: u32) -> Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match fs::openat(self, name, flags, Mode::from_raw_mode(mode)) {
@@ -267,7 +268,7 @@ impl Directory {
         }
     }
 
-    /// What stands under a name, links not followed; none when nothing does.
+    /// The metadata of an entry, without following links; none if it is missing.
     pub fn facts(&self, name: impl AsRef<OsStr>) -> Result<Option<Facts>> {
         let name = name.as_ref();
         match fs::statat(self, name.as_bytes(), AtFlags::SYMLINK_NOFOLLOW) {
@@ -277,7 +278,7 @@ impl Directory {
         }
     }
 
-    /// Whether a regular file of this name is there; anything else under it is refused.
+    /// Whether a regular file with this name exists; fails for any other kind of entry.
     pub fn has(&self, name: &str) -> Result<bool> {
         match self.facts(name)? {
             None => Ok(false),
@@ -286,24 +287,24 @@ impl Directory {
         }
     }
 
-    /// Its own permission bits.
+    /// The directory's own permission bits.
     pub(super) fn mode(&self) -> Result<u32> {
         let stat = fs::fstat(self).map_err(|errno| failed(self.path.display(), errno))?;
         Ok(facts(&stat).mode)
     }
 
-    /// Changes its own permission bits.
+    /// Sets the directory's own permission bits.
     pub(super) fn set_mode(&self, mode: u32) -> Result<()> {
         fs::fchmod(self, Mode::from_raw_mode(mode)).map_err(|errno| failed(self.path.display(), errno))
     }
 
-    /// All names in it, in the system's order; one that is no UTF-8 cannot be ours.
+    /// All UTF-8 names, in system order; other names cannot belong to a store.
     pub fn names(&self) -> Result<Vec<String>> {
         let names = self.all_names()?.into_iter();
         Ok(names.filter_map(|name| name.into_string().ok()).collect())
     }
 
-    /// The same with names that are no UTF-8.
+    /// All names, including those that are not UTF-8.
     pub(super) fn all_names(&self) -> Result<Vec<OsString>> {
         let read = |errno| failed(self.path.display(), errno);
         let mut names = Vec::new();
@@ -317,17 +318,17 @@ impl Directory {
         Ok(names)
     }
 
-    /// A file in it as a message names it.
+    /// The path of an entry for messages.
     pub fn shown(&self, name: impl AsRef<OsStr>) -> String {
         self.path.join(name.as_ref()).display().to_string()
     }
 
-    /// The same folder as a file, which can be locked.
+    /// The directory as a file, which can be locked.
     pub(super) fn as_file(&self) -> std::io::Result<File> {
         Ok(File::from(self.descriptor.try_clone()?))
     }
 
-    /// The same folder once more, for an owner of its own.
+    /// Duplicates the handle.
     pub(super) fn again(&self) -> Result<Directory> {
         let descriptor = self
             .descriptor
@@ -340,7 +341,7 @@ impl Directory {
         })
     }
 
-    /// Its path as it was opened.
+    /// The path with which it was opened.
     pub fn path(&self) -> &Path {
         &self.path
     }

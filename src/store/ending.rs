@@ -1,11 +1,11 @@
-//! Content of any length at the end of a locked file.
+//! Appends content of any length to a locked file.
 
 use super::atomic::{BLOCK, Content, cut, sync_end, write_end};
 use crate::error::{Error, Kind, Result};
 use std::fs::File;
 use std::io::{self, Write};
 
-/// Writes content at the end of a locked file of this length, durably. On an error the file is cut back to its old length.
+/// Appends content to a locked file of this length, durably. On an error the file is truncated to its old length.
 pub(super) fn append(file: &File, shown: &str, length: u64, content: Content<'_>) -> Result<()> {
     let end = End {
         file,
@@ -31,7 +31,7 @@ pub(super) fn append(file: &File, shown: &str, length: u64, content: Content<'_>
     }
 }
 
-/// The end of a locked file, as an output.
+/// The end of a locked file as a writer.
 struct End<'f> {
     file: &'f File,
     shown: &'f str,

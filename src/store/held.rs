@@ -1,4 +1,4 @@
-//! A log that is about to be replaced: locked, and read as often as it is needed.
+//! A locked log that is about to be replaced and may be read repeatedly.
 
 use super::atomic::Content;
 use super::directory::{Directory, Facts};
@@ -16,7 +16,7 @@ use std::io::{Read, Seek, SeekFrom, Take};
 use std::os::unix::fs::FileExt;
 use std::time::SystemTime;
 
-/// A log that is locked.
+/// A locked log.
 pub(super) struct Held<'s> {
     pub sessions: &'s Directory,
     pub name: String,
@@ -24,7 +24,7 @@ pub(super) struct Held<'s> {
     pub facts: Facts,
 }
 
-/// A line of a log: where it stands, and the checksum of its bytes.
+/// A line of a log: its position, and a checksum of its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stored {
     pub start: u64,
@@ -32,10 +32,10 @@ pub(super) struct Stored {
     sum: u32,
 }
 
-/// Bytes of a log that are read at once.
+/// Read size in bytes.
 const BLOCK: usize = 256 * 1024;
 
-/// Lines of a locked log, read again.
+/// Reads lines of a locked log again.
 pub(super) struct Again<'h> {
     held: &'h Held<'h>,
     start: u64,
@@ -43,7 +43,7 @@ pub(super) struct Again<'h> {
 }
 
 impl Again<'_> {
-    /// The bytes of a line, which are those that were read first.
+    /// The bytes of a line, verified to be those read first.
     pub fn line(&mut self, line: &Stored) -> Result<&[u8]> {
         let end = line.start + line.length as u64;
         if line.start < self.start || end > self.start + self.bytes.len() as u64 {
@@ -92,7 +92,7 @@ impl<'s> Held<'s> {
         self.sessions.shown(&self.name)
     }
 
-    /// All of its bytes.
+    /// Reads all of its bytes.
     pub fn read(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(usize::try_from(self.facts.size).unwrap_or(0));
         let read = self.reader().and_then(|mut file| file.read_to_end(&mut bytes));
@@ -100,14 +100,14 @@ impl<'s> Held<'s> {
         Ok(bytes)
     }
 
-    /// Its bytes from the first on.
+    /// A reader from the beginning.
     pub fn reader(&self) -> std::io::Result<Take<&File>> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0))?;
         Ok(file.take(self.facts.size))
     }
 
-    /// Its lines, to be read again.
+    /// A reader of single lines.
     pub fn again(&self) -> Again<'_> {
         Again {
             held: self,
@@ -116,13 +116,13 @@ impl<'s> Held<'s> {
         }
     }
 
-    /// Puts bytes in its place that say the same: which session is the newest does not change.
+    /// Replaces the log with equivalent bytes, keeping its modification time.
     pub fn replace(&self, store: &Store, content: Content<'_>) -> Result<()> {
         let time = Some(self.facts.modified_at());
         self.replace_at(store, content, time)
     }
 
-    /// Puts bytes in its place that say something new.
+    /// Replaces the log with a newer state.
     pub fn replace_by_newer(&self, store: &Store, content: Content<'_>) -> Result<()> {
         self.replace_at(store, content, None)
     }
@@ -136,7 +136,7 @@ impl<'s> Held<'s> {
         rewrite::replace_log(self.sessions, &self.name, old, content, time, store.lock_timeout)
     }
 
-    /// Takes away the new files that dead processes have left of this log, and of its file in another folder.
+    /// Removes temporary files of dead processes for this log and its file in another directory.
     pub fn sweep(&self, other: Option<&Directory>) {
         let name = atomic::temporary_name(&self.name);
         for folder in [Some(self.sessions), other].into_iter().flatten() {
@@ -144,7 +144,7 @@ impl<'s> Held<'s> {
         }
     }
 
-    /// Whether a line begins with these bytes.
+    /// Whether the log begins with these bytes.
     pub fn has_beginning(&self, bytes: &[u8]) -> Result<bool> {
         let failed = |error| Error::io(self.shown(), error);
         let mut lines = Lines::new(Vec::new(), self.reader().map_err(failed)?);
@@ -161,8 +161,8 @@ impl<'s> Held<'s> {
             .hint("repair it with: convo fsck --repair")
     }
 
-    /// Its lines without their checksums, and where each stands; `session` is empty. A damaged log is refused: writing it
-    /// anew would make the damage look right.
+    /// Reads the lines without checksums into the empty `session`, with their positions. Fails for a damaged log,
+    /// because rewriting would hide the damage.
     pub fn lines(&self, mut session: Session) -> Result<(Session, Vec<Stored>)> {
         let failed = |error| Error::io(self.shown(), error);
         let mut stored = Vec::new();

@@ -1,22 +1,22 @@
-//! Whether a program that knows nothing of our locks has a file open for writing: what it writes after the file
-//! was replaced would go where nobody looks.
+//! Detects whether a program that does not use our locks has a file open for writing: its later writes would be lost
+//! when the file is replaced.
 
 use super::directory::Facts;
 use std::fs::File;
 use std::path::Path;
 
-/// Who has a file open for writing.
+/// The processes that have a file open for writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Writers {
-    /// Nobody but this program, which looks again under its lock before it writes.
+    /// None except this program, which checks again under its lock before it writes.
     None,
-    /// Others: their process ids, as far as the system tells.
+    /// Others: their process ids, as far as the system reports them.
     Some(Vec<u32>),
 }
 
-/// Looks who has this file, which is open for reading only, open for writing.
+/// Finds the processes that have this file open for writing; the file itself must be open read-only.
 pub fn writers(file: &File) -> Writers {
-    // Nearly always the first answer: nobody. Whoever has just closed it is gone by the second look.
+    // Usually the first attempt succeeds. A process that has just closed the file is gone at the second.
     for _ in 0..3 {
         if nobody(file) == Some(true) {
             return Writers::None;
@@ -33,8 +33,8 @@ pub fn writers(file: &File) -> Writers {
     Writers::Some(Vec::new())
 }
 
-/// Whether the system says that nobody has it open for writing; none where it cannot be asked: not on every file
-/// system, and not of somebody else's file.
+/// Whether the system confirms that no process has the file open for writing; none if leases are not available, as on
+/// some file systems and for files of other users.
 #[cfg(target_os = "linux")]
 #[expect(
     unsafe_code,
@@ -45,8 +45,8 @@ fn nobody(file: &File) -> Option<bool> {
     /// From the kernel's `include/uapi/asm-generic/fcntl.h`.
     const F_SETSIG: libc::c_int = 10;
     let descriptor = file.as_raw_fd();
-    // Safety: the calls take an open descriptor and a number, and touch no memory. Who opens the file in the
-    // moment between makes the system send a signal, which would end this process if it were not one that is ignored.
+    // Safety: the calls take an open descriptor and a number, and access no memory. If the file is opened at this
+    // moment, the system sends a signal, which would end this process if it were not one that is ignored.
     let taken = unsafe {
         if libc::fcntl(descriptor, F_SETSIG, libc::SIGURG) != 0 {
             return None;
@@ -68,8 +68,8 @@ fn nobody(_: &File) -> Option<bool> {
     None
 }
 
-/// The processes that have it open for writing, and whether each runs this program; those of other users are not
-/// seen. Where the system tells nothing, nothing.
+/// The processes that have the file open for writing, and whether each runs this program; those of other users are
+/// not visible. Empty if the system does not provide this.
 fn processes(file: &File) -> Vec<(u32, bool)> {
     let Ok(facts) = Facts::of(file) else {
         return Vec::new();
@@ -96,14 +96,14 @@ fn processes(file: &File) -> Vec<(u32, bool)> {
     found
 }
 
-/// Device and inode of what a path leads to.
+/// Device and inode of the target of a path.
 fn target(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     let data = std::fs::metadata(path).ok()?;
     Some((data.dev(), data.ino()))
 }
 
-/// Whether the flags of a descriptor let it write.
+/// Whether the flags of a descriptor allow writing.
 fn is_writing(information: &str) -> bool {
     let text = std::fs::read_to_string(information).unwrap_or_default();
     let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));

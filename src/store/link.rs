@@ -1,5 +1,5 @@
-//! A session that another one continues: first the new one is there, whole and with its way back, then the old one
-//! tells of it. That line is the commit; a crash between leaves a session from which it can be derived.
+//! Continues a session in another one: creates the complete new session with a link back, then appends the link to
+//! the old one. That line is the commit; after a crash in between, the continuation can be completed.
 
 use super::append::HeldEnd;
 use super::pending::{Change, Planned};
@@ -14,8 +14,7 @@ use rustix::fs::OFlags;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The line that tells that a session is continued by another; `aliases` are those that named the old one and
-/// are to name the new one.
+/// The link event that names a continuation; `aliases` are names of the old session that move to the new one.
 pub fn link(id: &str, at: &str, child: &str, aliases: &[String]) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event
@@ -37,32 +36,31 @@ pub fn link(id: &str, at: &str, child: &str, aliases: &[String]) -> Vec<u8> {
     event.finish()
 }
 
-/// A session that is to continue another.
+/// A planned continuation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Successor {
     /// Its id.
     pub id: String,
-    /// Its lines, the session line first.
+    /// Its lines, the header first.
     pub lines: Vec<Vec<u8>>,
-    /// Id and time of the event that tells of it in the old one.
+    /// Id and time of the link event in the old session.
     pub stamp: (String, String),
 }
 
-/// What became of a session that was to be continued.
+/// The result of continuing a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Continued {
-    /// It is continued in this one now; these aliases went along.
+    /// Continued in this session now; these aliases were moved.
     Now(String, Vec<String>),
-    /// It was continued in this one before.
+    /// It already had this continuation.
     Before(String),
-    /// It is as it was: there was no plan.
+    /// Unchanged, because there was no plan.
     Not,
 }
 
 impl Store {
-    /// Continues a session in the one that `plan` makes of it; others wait meanwhile. What a run left that died in
-    /// it is completed: the plan for a session must be the same each time. Aliases of the old session name the new one
-    /// then.
+    /// Continues a session in the one that `plan` returns, under a lock. Completes the work of a process that died,
+    /// so the plan for a session must always be the same. Aliases of the old session are moved to the new one.
     pub fn continue_session(
         &self,
         parent: &str,
@@ -81,7 +79,7 @@ impl Store {
             return Ok(Continued::Not);
         };
         let aliases = self.names_of(parent, &session)?;
-        // Whatever the session of this id claims: it is this one's when the store knows so.
+        // Whatever a session with this id claims, it counts as the continuation only if the store confirms that.
         let own = self.has(&successor.id)? && self.is_own(parent, &session, &successor.id)?;
         let _mark = match own {
             true => None,
@@ -103,7 +101,7 @@ impl Store {
         })?;
         let linked = self.tell(&mut appender, held, &successor, &aliases);
         if let (Err(error), true) = (&linked, made) {
-            // Nobody knows of it yet.
+            // No other process knows it yet.
             if error.kind != Kind::Unsure {
                 if self.take_back(&successor.id).is_err() {
                     return linked
@@ -123,9 +121,8 @@ impl Store {
         Ok(Continued::Now(successor.id, aliases))
     }
 
-    /// The id for the session that continues another: the first of these that nobody else has. With the lock of the
-    /// old one held it stays so.
-    /// One that a run has left which died in it is taken again.
+    /// The id of the continuation: the first of these ids that no other session has. Stable while the lock of the old
+    /// session is held. An id left by a process that died is reused.
     pub fn successor_id(
         &self,
         parent: &str,
@@ -144,14 +141,14 @@ impl Store {
         Err(Error::new(Kind::Exists, "all ids for the new session are in use"))
     }
 
-    /// Whether a session continues this one by what the store knows: it says so, and the session that it continues has
-    /// named it before, or a run was about to. That it says so alone proves nothing.
+    /// Whether the store confirms that a session continues this one: it says so, and its predecessor named it before,
+    /// or a marker exists. Its own claim alone proves nothing.
     fn is_own(&self, parent: &str, session: &Session, id: &str) -> Result<bool> {
         Ok(self.continues(id, parent)?
             && (chain::has_named(session, id) || self.is_marked(Change::Continue, parent, id)?))
     }
 
-    /// The session that continues this one: the first that both sides agree on.
+    /// The continuation of this session: the first that both sides confirm.
     fn child_of(&self, parent: &str, session: &Session) -> Result<Option<String>> {
         for child in Links::of(session).continued_to {
             if self.agrees(&child, parent)? {
@@ -161,7 +158,7 @@ impl Store {
         Ok(None)
     }
 
-    /// Whether a session that another one names as its continuation says so too; one that is not there cannot deny it.
+    /// Whether a session named as a continuation confirms that; a missing one cannot deny it.
     pub(super) fn agrees(&self, child: &str, parent: &str) -> Result<bool> {
         let is_there = key::is_id(child) && self.has(child)?;
         Ok(!is_there || self.continues(child, parent)?)
@@ -172,7 +169,7 @@ impl Store {
         Ok(continues(&self.first_line(id)?, parent))
     }
 
-    /// The session of a log that is held.
+    /// Reads the session of a locked log.
     fn held_session(&self, id: &str, held: &HeldEnd, report: &mut Report) -> Result<Session> {
         let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
         let file = sessions
@@ -181,7 +178,7 @@ impl Store {
         Ok(LogReader::new(file, held.facts.size).whole(report)?.0)
     }
 
-    /// Adds to a session that a dead run has left what it has not: messages of the exchange that is open may have come
+    /// Appends missing lines to a session that a dead process left: the open exchange may have received messages
     /// meanwhile.
     fn complete_successor(&self, successor: &Successor) -> Result<()> {
         let id = &successor.id;
@@ -210,14 +207,14 @@ impl Store {
         appender.write(held).map(drop)
     }
 
-    /// Takes a session away that was made just now, and of which nobody was told.
+    /// Removes a session that was just created and is not known to others.
     fn take_back(&self, id: &str) -> Result<()> {
         let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
         atomic::unlink(sessions, log_name(id))?;
         atomic::sync_directory(sessions)
     }
 
-    /// The names that go along: the aliases of this session and of no other, and the key that its id is made of.
+    /// The names to move: aliases of this session only, and the key from which its id is derived.
     fn names_of(&self, id: &str, session: &Session) -> Result<Vec<String>> {
         let aliases = self.aliases()?;
         let key = own_key(id, |name| session.header_text(name));
@@ -228,14 +225,13 @@ impl Store {
         Ok(own.map(|(name, _)| name).chain(key).collect())
     }
 
-    /// Makes the names that went along with a link mean what they are to mean now: the session that continues this one,
-    /// or, since the link was taken back, this one again. Of a run that died after it wrote the event this is what is
-    /// left to do.
+    /// Updates names that moved with a link: they refer to the continuation or, if the link was undone, to this
+    /// session again. Completes the work of a process that died after writing the event.
     pub fn settle_links(&self, id: &str) -> Result<()> {
         self.settle_links_of(id, &self.load_events(id, &mut Report::default())?)
     }
 
-    /// Makes the names mean what they will mean when this event of a session is taken back, ahead of that.
+    /// Updates names to their targets after the undo of this event, before the undo is written.
     pub fn settle_links_without(&self, id: &str, event: &str) -> Result<()> {
         let mut session = self.load_events(id, &mut Report::default())?;
         let mut line = ObjectBuilder::default();
@@ -257,7 +253,7 @@ impl Store {
             }
             let (from, to) = match live.binary_search(&index) {
                 Ok(_) => (id, child.as_str()),
-                // It may be told a second time, and that one counts.
+                // Another active link may name the same session.
                 Err(_) if known.contains(&child) => continue,
                 Err(_) => (child.as_str(), id),
             };
@@ -266,7 +262,7 @@ impl Store {
         Ok(())
     }
 
-    /// Makes these names mean another session, those that still mean the old one.
+    /// Moves these names to another session if they still refer to the old one.
     fn move_aliases(&self, aliases: &[String], from: &str, to: &str) -> Result<()> {
         let moved = aliases
             .iter()
@@ -278,7 +274,7 @@ impl Store {
         })
     }
 
-    /// Moves a name that a session which is continued has kept, since a run died before it came to that.
+    /// Moves a name that a continued session still has, because a process died before moving it.
     pub fn settle_alias(&self, name: &str, from: &str) -> Result<()> {
         let kept = match self.alias_ids(name)? {
             Some(ids) => ids == [from],
@@ -296,7 +292,7 @@ impl Store {
         if kept { self.settle_links(from) } else { Ok(()) }
     }
 
-    /// Tells in a session that another one continues it, unless one does already; whether it does now.
+    /// Appends a link to a continuation unless there is one; returns whether the session is linked to it now.
     pub(super) fn add_link(&self, parent: &str, child: &str, (id, at): (&str, &str)) -> Result<bool> {
         key::checked_id(parent)?;
         loop {
@@ -311,15 +307,15 @@ impl Store {
     }
 }
 
-/// Whether a session says by its first line that it continues another.
+/// Whether a header says that its session continues another.
 pub(super) fn continues(header: &[u8], parent: &str) -> bool {
     let header = super::log::strip(header);
     let from = json::member(&header, "continued_from").and_then(json::text);
     from.is_some_and(|from| from == parent)
 }
 
-/// The key that the id of a session is made of, where it has one: what its header tells, or what the id spells. The
-/// id of a session that continues another is made of that one's.
+/// The key from which a session's id is derived: from its header, or decoded from the id. The id of a continuation is
+/// derived from that of the first session.
 pub(super) fn own_key(id: &str, header: impl Fn(&str) -> Option<String>) -> Option<String> {
     let spelled =
         || key::key_for_id(id).filter(|spelled| spelled != id && header("continued_from").is_none());
@@ -328,14 +324,14 @@ pub(super) fn own_key(id: &str, header: impl Fn(&str) -> Option<String>) -> Opti
         .filter(|key| key::id_for_key(key) == id)
 }
 
-/// The names that a link says went along.
+/// The names that a link event moved.
 fn names_in(line: &[u8]) -> Vec<String> {
     let names = json::member(line, "aliases").and_then(|names| json::elements(names, json::Dialect::Strict));
     let names = names.unwrap_or_default().into_iter().filter_map(json::text);
     names.map(|name| name.into_owned()).collect()
 }
 
-/// The id in a line.
+/// The id of a record.
 fn own_id(line: &[u8]) -> Option<String> {
     json::member(line, "id")
         .and_then(json::text)

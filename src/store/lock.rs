@@ -1,4 +1,4 @@
-//! Locks between processes, with a deadline.
+//! File locks between processes, with a timeout.
 
 use super::directory::Facts;
 use crate::error::{Error, Kind, Result};
@@ -8,22 +8,22 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// How long the first wait for a lock is: about what another's append takes on a fast disk.
+/// The first wait for a lock: about the duration of an append on a fast disk.
 const FIRST_WAIT: Duration = Duration::from_micros(100);
 
-/// The longest wait between two looks at a lock: a few appends on a slow disk.
+/// The longest wait between two attempts: a few appends on a slow disk.
 const LONGEST_WAIT: Duration = Duration::from_millis(4);
 
-/// Who else may hold the lock meanwhile.
+/// The kind of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
-    /// Nobody: for a change.
+    /// Exclusive, for a change.
     Alone,
-    /// Other readers.
+    /// Shared with other readers.
     Shared,
 }
 
-/// Takes the lock of an open file, or gives up after `timeout` with [`Kind::Locked`].
+/// Locks an open file, or fails after `timeout` with [`Kind::Locked`].
 pub fn lock(file: &File, shown: impl Display, lock: Lock, timeout: Duration) -> Result<()> {
     let began = Instant::now();
     let mut wait = FIRST_WAIT;
@@ -49,8 +49,8 @@ pub fn lock(file: &File, shown: impl Display, lock: Lock, timeout: Duration) -> 
     }
 }
 
-/// The length of a file at which no process changes it; none while one holds its lock. Does not wait. A file system
-/// without locks is no reason not to read: it counts as locked.
+/// The length of a file while no process changes it; none while its lock is held. Does not wait. A file system
+/// without locks counts as locked, so that reading is still possible.
 pub fn settled_length(file: &File) -> io::Result<Option<u64>> {
     loop {
         match file.try_lock_shared() {
@@ -64,7 +64,7 @@ pub fn settled_length(file: &File) -> io::Result<Option<u64>> {
     Ok(Some(length))
 }
 
-/// The process that holds a file's lock, where the system tells it.
+/// The process that holds a file's lock, if the system reports it.
 fn holder(file: &File) -> Option<String> {
     let facts = Facts::of(file).ok()?;
     let (major, minor) = (fs::major(facts.device), fs::minor(facts.device));
@@ -73,7 +73,7 @@ fn holder(file: &File) -> Option<String> {
     locks.lines().find_map(|line| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
         match fields[..] {
-            // A waiting process has an arrow in the second place; pid 0 is in another container.
+            // A waiting process has an arrow in the second column; pid 0 is in another container.
             [_, "FLOCK", _, _, pid, held, ..] if held == place && pid != "0" => Some(pid.to_string()),
             _ => None,
         }

@@ -1,13 +1,14 @@
-//! Where the bytes begin that a writer is adding to a file, for readers that do not wait for its lock.
+//! Marks the range that a writer is appending, for readers that do not wait for its lock.
 //!
-//! A writer that holds a file's lock also locks the range from the old end on, with a lock that belongs to its open file
-//! (`F_OFD_SETLK`), so that the system drops it with the process. Nobody waits for the range: a reader asks where it begins.
+//! A writer that holds a file's lock also locks the range from the old end on, with a lock of its open file
+//! description (`F_OFD_SETLK`), which the system releases with the process. Readers do not wait for this lock, but
+//! query where the range begins.
 
 use super::{lock, tail};
 use std::fs::File;
 use std::io;
 
-/// Attempts to see a file twice at the same length, before what is there is taken as it is.
+/// Maximum number of attempts to read the same length twice; then the current state is used.
 const ATTEMPTS: u32 = 1000;
 
 /// The marked range of a file; unmarked when dropped.
@@ -15,8 +16,8 @@ const ATTEMPTS: u32 = 1000;
 pub struct Mark<'f>(&'f File);
 
 impl<'f> Mark<'f> {
-    /// Marks everything from this length on, in a file that is locked and open for writing. Without such locks on this
-    /// system nothing is marked: readers then leave out a last line that is incomplete.
+    /// Marks everything from this length on in a file that is locked and open for writing. Without support by the
+    /// system nothing is marked, and readers ignore an incomplete last line.
     pub fn set(file: &'f File, length: u64) -> Mark<'f> {
         range::set(file, length);
         Mark(file)
@@ -29,12 +30,12 @@ impl Drop for Mark<'_> {
     }
 }
 
-/// The length that a file had before the write that is under way; none if there is none.
+/// The length of a file before the write in progress; none if there is none.
 pub fn length_before_write(file: &File) -> Option<u64> {
     range::start(file)
 }
 
-/// The length of a file's last complete state, without waiting: before the write that is under way, if there is one.
+/// The length of a file's last complete state, without waiting: before the write in progress, if any.
 pub fn complete_length(file: &File) -> io::Result<u64> {
     let mut length = file.metadata()?.len();
     for _ in 0..ATTEMPTS {
@@ -48,10 +49,10 @@ pub fn complete_length(file: &File) -> io::Result<u64> {
         if now == length {
             break;
         }
-        // Perhaps seen in a write that has ended since.
+        // Perhaps seen during a write that has ended since.
         length = now;
     }
-    // Locked by a program that marks nothing: a last line without its newline may be half of what it writes.
+    // Locked by a program without marks: a last line without newline may be partial.
     tail::complete_length(file, length)
 }
 
@@ -74,18 +75,18 @@ mod range {
         is_marked.then(|| u64::try_from(found.l_start).ok()).flatten()
     }
 
-    /// A lock of the range from `start` to whatever end the file gets; none if the call fails.
+    /// Locks the range from `start` to the end, however far the file grows; none if the call fails.
     #[expect(
         unsafe_code,
         reason = "no library wraps locks of ranges that belong to an open file"
     )]
     fn control(file: &File, command: i32, kind: i32, start: u64) -> Option<libc::flock> {
-        // Safety: the structure holds numbers alone, of which all may be zero.
+        // Safety: the structure contains only numbers, for which zero is valid.
         let mut range: libc::flock = unsafe { std::mem::zeroed() };
         range.l_type = kind as libc::c_short;
         range.l_whence = libc::SEEK_SET as libc::c_short;
         range.l_start = i64::try_from(start).ok()?;
-        // Safety: the descriptor is open, and the structure lives as long as the call.
+        // Safety: the descriptor is open, and the structure outlives the call.
         let done = unsafe { libc::fcntl(file.as_raw_fd(), command, &raw mut range) };
         (done == 0).then_some(range)
     }

@@ -1,5 +1,5 @@
-//! A store in memory: the same questions and answers, and no file is touched. For programs that keep a conversation as
-//! long as they run, and for tests.
+//! An in-memory store with the same interface and results, which touches no files. For programs that need sessions
+//! only while they run, and for tests.
 
 use super::alias::{self, Claim};
 use super::link::{Continued, Successor, link, own_key};
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// Sessions that are gone when it is. Threads may share it; each change is whole or not at all.
+/// Sessions that exist until drop. Threads may share it; each change is atomic.
 #[derive(Debug, Default)]
 pub struct Memory {
     state: Mutex<State>,
@@ -37,7 +37,7 @@ struct State {
 struct Kept {
     session: Session,
     bytes: u64,
-    /// The change that was its last.
+    /// The number of its last change.
     changed: u64,
 }
 
@@ -53,7 +53,7 @@ impl Kept {
     }
 }
 
-/// Refuses what a log could not hold.
+/// Rejects lines that a log cannot store.
 fn check(lines: &[impl AsRef<[u8]>]) -> Result<()> {
     for line in lines {
         let line = line.as_ref();
@@ -88,7 +88,7 @@ impl State {
         Err(Error::new(Kind::Exists, what))
     }
 
-    /// Whether this is the key under which another session goes on.
+    /// Whether this is a key that moved to another session.
     fn is_moved_key(&self, id: &str) -> bool {
         let moved = self.aliases.get(id).map(Vec::as_slice);
         let first = |id: &String| {
@@ -123,8 +123,7 @@ impl State {
         alias::own_session(name, |id| Ok(self.sessions.contains_key(id)))
     }
 
-    /// Whether a session says that it continues another.
-    /// Whether a session that another one names as its continuation says so too; one that is not there cannot deny it.
+    /// Whether a session named as a continuation confirms that; a missing one cannot deny it.
     fn agrees(&self, child: &str, parent: &str) -> bool {
         !self.sessions.contains_key(child) || self.continues(child, parent)
     }
@@ -137,13 +136,13 @@ impl State {
 }
 
 impl Memory {
-    /// An empty one.
+    /// Creates an empty store.
     pub fn new() -> Memory {
         Memory::default()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Whoever panicked did so between changes, each of which is whole.
+        // A panic can only occur between changes, each of which is complete.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -157,7 +156,7 @@ impl Sessions for Memory {
         Ok(self.state().kept(id)?.bytes)
     }
 
-    /// The times of change are no times here: only their order counts.
+    /// Times of change only represent an order here.
     fn ids(&self) -> Result<Vec<Entry>> {
         let entry = |(id, kept): (&String, &Kept)| Entry {
             id: id.clone(),
@@ -223,7 +222,7 @@ impl Sessions for Memory {
             {
                 return Ok(Continued::Before(child));
             }
-            // The plan may ask this store, so that nobody is kept out meanwhile.
+            // The plan may use this store, so no lock is held.
             let Some(successor) = plan(&session)? else {
                 return Ok(Continued::Not);
             };

@@ -1,17 +1,18 @@
-//! Sessions kept under a name: one log a session, and promises about it (see `docs/store.md`).
+//! Stores sessions by name: one log per session, with the guarantees of `docs/store.md`.
 //!
-//! - `log` knows the lines and their checksums, `tail` the last of them, `reader` and `append` the two ways to use them;
-//! - `lock` alone locks, `mark` is how readers do without, only `naming`, `atomic` and `rewrite` rename and sync; `stage` and `rewrite` are protocols made of it, `lease` looks who else
-//!   is at a file;
-//! - `pending` marks a continuation or a split that is under way: links are made for those alone;
-//! - `names` finds a session, `alias`, `link`, `split` and `trash` are what their names say;
-//! - `whole` adds lines that belong together;
-//! - `sessions` is what can be asked of a store wherever it is, `memory` one that lives in memory alone;
-//! - `boundary` fills a session up to a limit, by what `counted` knows of it without reading it;
-//! - `foreign` is about files and directories that other systems keep;
-//! - `copies` keeps what other programs may delete;
-//! - `gc` makes cuts physical, `pieces` keeps what it took out, `redact` replaces secrets for good, `fsck` looks for damage and
-//!   mends it.
+//! - `log` defines lines and checksums, `tail` reads the last line, `reader` and `append` are the two ways to use a
+//!   log;
+//! - `lock` takes locks, `mark` lets readers work without them; only `naming`, `atomic` and `rewrite` rename and
+//!   sync; `stage` and `rewrite` combine these, `lease` detects other programs that have a file open;
+//! - `pending` marks a continuation or split in progress, because only those may be linked automatically;
+//! - `names` resolves names to sessions; `alias`, `link`, `split` and `trash` are self-explanatory;
+//! - `whole` appends lines atomically;
+//! - `sessions` is the interface of a store, `memory` an in-memory implementation;
+//! - `boundary` fills a session up to a limit, using the message counts of `counted`;
+//! - `foreign` handles files and directories of other systems;
+//! - `copies` keeps files that other programs may delete;
+//! - `gc` makes cuts permanent, `pieces` stores the removed lines, `redact` replaces secrets permanently, `fsck`
+//!   finds and repairs damage.
 //!
 //! ```
 //! use convo::store::{Memory, Sessions};
@@ -94,7 +95,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-/// How long a lock is waited for.
+/// Default time limit for a lock.
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 const SESSIONS: &str = "sessions";
@@ -105,22 +106,22 @@ pub struct Store {
     directory: Directory,
     sessions: OnceLock<Directory>,
     aliases: OnceLock<Directory>,
-    /// When the names of the logs were last synced by this process, in seconds since 1970.
+    /// When this process last synced the names of the logs, in seconds since 1970.
     synced: AtomicI64,
     /// How long a change waits for another process.
     pub lock_timeout: Duration,
 }
 
-/// What a reader does about a change that is under way.
+/// How a reader handles a change in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wait {
-    /// It reads the state before.
+    /// Read the state before it.
     Never,
-    /// It waits for the state after, by which a change of its own is planned.
+    /// Wait for the state after it, on which another change is based.
     Settled,
 }
 
-/// Bytes that most first lines fit in.
+/// Size in bytes that suffices for most first lines.
 const FIRST_LINE: usize = 1024;
 
 fn log_name(id: &str) -> String {
@@ -131,8 +132,8 @@ fn no_session(id: &str) -> Error {
     Error::new(Kind::NotFound, format!("{id}: no such session"))
 }
 
-/// Makes a folder and those above it that are missing, durably. The name of the last one is synced in any case:
-/// the run that made it may have been killed before it was.
+/// Creates a directory and its missing parents, durably. The name of the last one is always synced, because the
+/// process that created it may have been killed before its sync.
 pub fn make_folders(path: &Path, mode: u32) -> Result<()> {
     let missing = path
         .ancestors()
@@ -144,7 +145,7 @@ pub fn make_folders(path: &Path, mode: u32) -> Result<()> {
         let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
         match Directory::open(parent.unwrap_or(Path::new("."))) {
             Ok(parent) => atomic::sync_directory(&parent)?,
-            // Somebody else's folder around one that was there before: whoever made that has synced it.
+            // A parent directory of another user that already existed was synced by its creator.
             Err(_) if nth >= missing => {}
             Err(error) => return Err(error),
         }
@@ -152,13 +153,13 @@ pub fn make_folders(path: &Path, mode: u32) -> Result<()> {
     Ok(())
 }
 
-/// Makes the names in a folder durable: those that a killed run has left are then no less than our own.
+/// Syncs the names in a directory, including those that a killed process left.
 pub fn settle(path: &Path) -> Result<()> {
     atomic::sync_directory(&Directory::open(path)?)
 }
 
 impl Store {
-    /// Opens a store that is there.
+    /// Opens an existing store.
     pub fn open(path: &Path) -> Result<Store> {
         match Directory::open(path) {
             Ok(directory) => Ok(Store {
@@ -177,7 +178,7 @@ impl Store {
         }
     }
 
-    /// Opens a store, and makes it where there is none: folders are their owner's alone.
+    /// Opens a store, creating it if missing, with access for the owner only.
     pub fn create(path: &Path) -> Result<Store> {
         make_folders(path, directory::FOLDER_MODE).map_err(|error| Error {
             message: format!("{}: cannot create a store", error.message),
@@ -186,7 +187,7 @@ impl Store {
         Store::open(path)
     }
 
-    /// Where it is, as it was opened.
+    /// The path with which it was opened.
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
@@ -195,7 +196,7 @@ impl Store {
         &self.directory
     }
 
-    /// A folder of the store, opened once; none when there is none.
+    /// A directory of the store, opened once; none if it is missing.
     fn folder<'s>(&'s self, cell: &'s OnceLock<Directory>, name: &str) -> Result<Option<&'s Directory>> {
         if let Some(folder) = cell.get() {
             return Ok(Some(folder));
@@ -215,18 +216,18 @@ impl Store {
     }
 
     fn make_sessions(&self) -> Result<&Directory> {
-        // Not only opened: what is put into it is lost with it.
+        // Sync its name too, because its content would be lost with it.
         let made = atomic::folder(&self.directory, SESSIONS)?;
         Ok(self.sessions.get_or_init(|| made))
     }
 
-    /// Makes the name of a log durable that a process may have given it which died before it synced: whatever is
-    /// acknowledged of the log rests on it.
+    /// Makes the name of a log durable, because another process may have created it without syncing, and
+    /// acknowledgments depend on it.
     fn settle_name(&self, sessions: &Directory, facts: &Facts) -> Result<()> {
         if facts.is_named_anew() && facts.changed.0 >= self.synced.load(Ordering::Relaxed) {
             let before = Facts::now();
             atomic::sync_directory(sessions)?;
-            // A name of the same second may be younger.
+            // A name created in the same second may be newer than the sync.
             self.synced.store(before, Ordering::Relaxed);
         }
         Ok(())
@@ -240,7 +241,7 @@ impl Store {
         }
     }
 
-    /// Bytes of a session's log.
+    /// Size of a session's log in bytes.
     pub fn size(&self, id: &str) -> Result<u64> {
         let facts = match self.sessions()? {
             Some(sessions) => sessions.facts(log_name(key::checked_id(id)?))?,
@@ -249,7 +250,7 @@ impl Store {
         facts.map(|facts| facts.size).ok_or_else(|| no_session(id))
     }
 
-    /// The first line of a session's log, its newline included. A log is made with its first line, which then stays.
+    /// The first line of a session's log with its newline. A log always has its first line, which never changes.
     pub fn first_line(&self, id: &str) -> Result<Vec<u8>> {
         let name = log_name(key::checked_id(id)?);
         let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
@@ -263,7 +264,7 @@ impl Store {
         Ok(line)
     }
 
-    /// The last line of a session's log, without its newline and its checksum; an empty one when it is a long one.
+    /// The last line of a session's log without newline and checksum; empty if it is long.
     pub fn last_line(&self, id: &str) -> Result<Vec<u8>> {
         let name = log_name(key::checked_id(id)?);
         let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
@@ -277,7 +278,7 @@ impl Store {
         Ok(log::strip(&line).into_owned())
     }
 
-    /// Refuses a new session whose id is a session's or an alias's.
+    /// Fails if the id of a new session is used as a session id or alias.
     fn refuse_taken(&self, id: &str) -> Result<()> {
         if let Some(sessions) = self.sessions()?
             && sessions.facts(log_name(id))?.is_some()
@@ -293,8 +294,8 @@ impl Store {
         Ok(())
     }
 
-    /// Makes a new session of these lines, whole and durable or not at all. An id that a session or an alias has
-    /// is [`Kind::Exists`].
+    /// Creates a session with these lines, atomically and durably. An id used by a session or alias is
+    /// [`Kind::Exists`].
     pub fn create_session(&self, id: &str, lines: &[Vec<u8>]) -> Result<()> {
         let id = key::checked_id(id)?;
         let mut pending = Pending::default();
@@ -311,7 +312,7 @@ impl Store {
         }
     }
 
-    /// Adds lines to a session, all of them and durable, or none.
+    /// Appends lines to a session: all of them durably, or none.
     pub fn append(&self, id: &str, lines: &[&[u8]]) -> Result<()> {
         let mut appender = self.appender(id)?;
         for line in lines {
@@ -320,7 +321,7 @@ impl Store {
         appender.flush().map(|_| ())
     }
 
-    /// Adds lines to a session if its log still has the length that was read; tells whether it had.
+    /// Appends lines to a session if its log still has the length that was read; returns whether it had.
     pub fn append_to(&self, id: &str, lines: &[&[u8]], length: u64) -> Result<bool> {
         let mut appender = self.appender(id)?.expecting(length);
         for line in lines {
@@ -333,17 +334,17 @@ impl Store {
         }
     }
 
-    /// Adds lines to a session in groups.
+    /// Appends lines to a session in groups.
     pub fn appender(&self, id: &str) -> Result<Appender<'_>> {
         Ok(Appender::new(self, key::checked_id(id)?))
     }
 
-    /// Makes the names of all sessions durable, also those that a killed run has left.
+    /// Makes the names of all sessions durable, including those that a killed process left.
     pub fn settle_names(&self) -> Result<()> {
         self.sessions()?.map_or(Ok(()), atomic::sync_directory)
     }
 
-    /// Makes the lines of a session durable that are there: another run may have been killed before its sync.
+    /// Makes existing lines of a session durable, because another process may have been killed before its sync.
     pub fn settle_lines(&self, id: &str) -> Result<()> {
         let id = key::checked_id(id)?;
         let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
@@ -351,7 +352,7 @@ impl Store {
         atomic::sync_files(sessions, [name.as_str()].into_iter())
     }
 
-    /// Reads a session, line by line: its last complete state, without waiting for a change that is under way.
+    /// Reads a session line by line: its last complete state, without waiting for a change in progress.
     pub fn reader(&self, id: &str) -> Result<LogReader> {
         self.reader_of(id, Wait::Never)
     }
@@ -364,7 +365,7 @@ impl Store {
         Ok(LogReader::new(file, length))
     }
 
-    /// Opens a log to read, with the length up to which it is read; none when there is none.
+    /// Opens a log for reading, with the length to read; none if it is missing.
     fn open_log(&self, sessions: &Directory, id: &str, wait: Wait) -> Result<Option<(File, u64)>> {
         match wait {
             Wait::Never => atomic::open_complete(sessions, &log_name(id)),
@@ -372,24 +373,24 @@ impl Store {
         }
     }
 
-    /// Reads a session as a whole, without waiting.
+    /// Reads a whole session without waiting.
     pub fn load(&self, id: &str, report: &mut Report) -> Result<Session> {
         self.reader(id)?.whole(report).map(|(session, _)| session)
     }
 
-    /// Reads a session as a whole to plan a change of it, and reports the length of the log that was read. Waits for the
-    /// change that is under way.
+    /// Reads a whole session to plan a change, and returns the length of the log that was read. Waits for a change in
+    /// progress.
     pub fn load_with_length(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
         self.reader_of(id, Wait::Settled)?.whole(report)
     }
 
-    /// Reads a session as [`Store::load`] does, for its events: its messages have no long values.
+    /// Like [`Store::load`], but without long values of messages, for uses that need only events.
     pub fn load_events(&self, id: &str, report: &mut Report) -> Result<Session> {
         let reader = self.reader(id)?;
         reader.into(Session::of_ids(), report).map(|(session, _)| session)
     }
 
-    /// Reads a session as [`Store::load_with_length`] does, for its events: its messages have no long values.
+    /// Like [`Store::load_with_length`], but without long values of messages, for uses that need only events.
     pub fn load_events_with_length(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
         self.reader_of(id, Wait::Settled)?.into(Session::of_ids(), report)
     }

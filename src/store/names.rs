@@ -1,4 +1,4 @@
-//! Which session a name means.
+//! Resolves names to sessions.
 
 use super::{Store, no_session};
 use crate::error::{Error, Kind, Result};
@@ -6,16 +6,16 @@ use crate::model::key;
 use std::collections::{HashMap, HashSet};
 use std::time::SystemTime;
 
-/// So many candidates are told.
+/// Maximum number of candidates listed.
 const TOLD: usize = 10;
 
-/// A name is compared with so many others for a likely one; more would make a typing error slow.
+/// Maximum number of names compared for a suggestion, which bounds the cost of a typing error.
 const COMPARED: usize = 2000;
 
-/// The parents of at most so many sessions are looked up for one name.
+/// Maximum number of sessions whose parents are looked up for one name.
 const MOST_PARENTS: usize = 4096;
 
-/// A session of a store, without a look at its content.
+/// A session of a store, without its content.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Its id.
@@ -36,7 +36,7 @@ pub(super) fn newest(entries: Vec<Entry>) -> Result<String> {
     newest.map(|entry| entry.id).ok_or_else(none)
 }
 
-/// The only session that an alias names.
+/// The only session that an alias names; fails if there are several.
 pub(super) fn only<'i>(name: &str, ids: &'i [String]) -> Result<&'i str> {
     match ids {
         [id] => Ok(id),
@@ -48,13 +48,13 @@ pub(super) fn only<'i>(name: &str, ids: &'i [String]) -> Result<&'i str> {
     }
 }
 
-/// That an alias names a session which is gone.
+/// The error for an alias of a missing session.
 pub(super) fn gone(name: &str, id: &str) -> Error {
     Error::new(Kind::NotFound, format!("{name}: alias of missing session {id}"))
         .hint("look in the trash with: convo restore --list")
 }
 
-/// The one of these ids that begins so.
+/// The only one of these ids with this prefix.
 pub(super) fn beginning(
     name: &str,
     ids: &[String],
@@ -69,7 +69,7 @@ pub(super) fn beginning(
         found = inside(name, ids);
     }
     if (2..=MOST_PARENTS).contains(&found.len()) {
-        // A session goes before its own branches, subagents and parts.
+        // A session takes precedence over its own branches, subagents and parts.
         let parents: HashMap<&str, String> = found
             .iter()
             .filter_map(|id| Some((id.as_str(), parent(id)?)))
@@ -81,7 +81,7 @@ pub(super) fn beginning(
             outer.any(|outer| outer != id && all.contains(outer))
         };
         let roots: Vec<&String> = found.iter().copied().filter(|id| !is_inner(id)).collect();
-        // Sessions in a circle have no root.
+        // Sessions in a cycle have no root.
         if !roots.is_empty() {
             found = roots;
         }
@@ -89,7 +89,7 @@ pub(super) fn beginning(
     match &found[..] {
         [id] => Ok((*id).clone()),
         [] => {
-            let aliases = aliases(); // only for a hint
+            let aliases = aliases(); // needed only for a hint
             let all = aliases.iter().map(|(alias, _)| alias).chain(ids).take(COMPARED);
             let near: Vec<String> = all
                 .filter(|other| is_near(name, other))
@@ -109,7 +109,7 @@ pub(super) fn beginning(
     }
 }
 
-/// The sessions whose ids are those of others with an addition, by the beginnings of both: `4c2d.1` is `4c2ddfdc.1`.
+/// Sessions whose id has a suffix, found by prefixes of both parts: `4c2d.1` matches `4c2ddfdc.1`.
 fn inside<'i>(name: &str, ids: &'i [String]) -> Vec<&'i String> {
     let is_joint = |b: &u8| matches!(b, b'.' | b'_' | b'-');
     let joints = |text: &str| -> Vec<usize> {
@@ -132,14 +132,14 @@ fn inside<'i>(name: &str, ids: &'i [String]) -> Vec<&'i String> {
 }
 
 impl Store {
-    /// All sessions, in no order.
+    /// All sessions, unsorted.
     pub fn ids(&self) -> Result<Vec<Entry>> {
         let Some(sessions) = self.sessions()? else {
             return Ok(Vec::new());
         };
         let mut entries = Vec::new();
         for id in self.session_names()? {
-            // One that is removed meanwhile is none any more; what is no file is for fsck to tell.
+            // Skip sessions removed meanwhile; fsck reports entries that are not files.
             if let Some(facts) = sessions.facts(super::log_name(&id))?
                 && facts.regular
             {
@@ -153,7 +153,7 @@ impl Store {
         Ok(entries)
     }
 
-    /// Names in the folder that are those of logs.
+    /// Names of logs in the directory.
     pub(super) fn session_names(&self) -> Result<Vec<String>> {
         let Some(sessions) = self.sessions()? else {
             return Ok(Vec::new());
@@ -176,7 +176,7 @@ fn told(ids: &[impl AsRef<str>]) -> String {
     format!("{} sessions: {}{more}", ids.len(), first.join(", "))
 }
 
-/// Whether two names are within two edits of each other (Levenshtein), and have more than that in common.
+/// Whether two names are within two edits of each other (Levenshtein) and have more than that in common.
 fn is_near(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     if one.len().min(other.len()) < 3 || one.len().abs_diff(other.len()) > 2 {

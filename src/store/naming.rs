@@ -1,4 +1,4 @@
-//! Names of files: given, changed and taken away, and made durable.
+//! Creates, renames and removes names of files durably.
 
 use super::directory::{self, Directory};
 use crate::error::{Error, Kind, Result};
@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::fmt::Display;
 use std::os::unix::ffi::OsStrExt;
 
-/// A failed change: what is not there was meant to be, so that nothing here means "no such session".
+/// The error of a failed change; a missing file is unexpected here and does not mean "no such session".
 pub(super) fn failed(what: impl Display, errno: Errno) -> Error {
     let error = directory::failed(what, errno);
     if error.kind == Kind::NotFound {
@@ -18,13 +18,12 @@ pub(super) fn failed(what: impl Display, errno: Errno) -> Error {
     }
 }
 
-/// Syncs the names in a folder.
+/// Syncs the names in a directory.
 pub fn sync_directory(directory: &Directory) -> Result<()> {
     fs::fsync(directory).map_err(|errno| failed(directory.path().display(), errno))
 }
 
-/// Opens a folder in another and makes it first where it is missing. Its name is durable, also when it was made
-/// by a run that was killed before its sync.
+/// Opens a subdirectory, creating it if missing. Its name is durable even if a killed process created it.
 pub fn folder(directory: &Directory, name: &str) -> Result<Directory> {
     loop {
         if let Some(inner) = directory.inner(name)? {
@@ -35,7 +34,7 @@ pub fn folder(directory: &Directory, name: &str) -> Result<Directory> {
     }
 }
 
-/// Makes everything durable that was written below a folder.
+/// Syncs everything below a directory; on Linux, its whole file system.
 pub fn sync_below(directory: &Directory) -> Result<()> {
     #[cfg(target_os = "linux")]
     return fs::syncfs(directory).map_err(|errno| failed(directory.path().display(), errno));
@@ -57,14 +56,14 @@ pub fn sync_below(directory: &Directory) -> Result<()> {
     }
 }
 
-/// Gives a file another name, in the same or another folder, only if nobody has it; whether it did.
+/// Renames a file, possibly to another directory, unless the name exists; returns whether it was renamed.
 pub fn rename_new(from: &Directory, old: &str, to: &Directory, new: impl AsRef<OsStr>) -> Result<bool> {
     let new = new.as_ref();
     let refuse = |errno| Err(failed(to.shown(new), errno));
     match fs::renameat_with(from, old, to, new.as_bytes(), RenameFlags::NOREPLACE) {
         Ok(()) => return Ok(true),
         Err(Errno::EXIST) if !is_linked(from, old, to, new) => return Ok(false),
-        // A file system that cannot: two names for a moment instead. One that died in it has left both.
+        // Not supported by the file system: use two names for a moment. A process that died then has left both.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::EXIST) => {}
         Err(errno) => return refuse(errno),
     }
@@ -78,8 +77,8 @@ pub fn rename_new(from: &Directory, old: &str, to: &Directory, new: impl AsRef<O
     }
 }
 
-/// Gives a file or directory another name that nobody has; whether it did. Where a file system cannot refuse a name that
-/// is taken, it is looked at before.
+/// Renames a file or directory unless the name exists; returns whether it was renamed. If the file system cannot
+/// check that atomically, it is checked before.
 pub fn rename_free(from: &Directory, old: &OsStr, to: &Directory, new: &OsStr) -> Result<bool> {
     let renamed = match fs::renameat_with(from, old.as_bytes(), to, new.as_bytes(), RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => match to.facts(new)? {
@@ -95,36 +94,37 @@ pub fn rename_free(from: &Directory, old: &OsStr, to: &Directory, new: &OsStr) -
     }
 }
 
-/// Gives a file another name in its folder, in place of the file that had it.
+/// Renames a file within its directory, replacing an existing one.
 pub fn put(directory: &Directory, old: &str, new: &OsStr) -> Result<()> {
     fs::renameat(directory, old, directory, new.as_bytes())
         .map_err(|errno| failed(directory.shown(new), errno))
 }
 
-/// Whether two names are those of one file.
+/// Whether two names refer to the same file.
 fn is_linked(from: &Directory, old: &str, to: &Directory, new: &OsStr) -> bool {
     let (one, other) = (from.facts(old).ok().flatten(), to.facts(new).ok().flatten());
     one.zip(other)
         .is_some_and(|(one, other)| one.is_same_file(&other))
 }
 
-/// Gives a file a second name that nobody has, durably; whether it did.
+/// Adds a second name to a file unless the name exists, durably; returns whether it was added.
 pub fn link_new(from: &Directory, old: &str, to: &Directory, new: &str) -> Result<bool> {
     match fs::linkat(from, old, to, new, AtFlags::empty()) {
         Ok(()) => sync_directory(to).map(|()| true).inspect_err(|_| {
-            let _ = unlink(to, new); // a second name of what is there
+            let _ = unlink(to, new); // only a second name
         }),
         Err(Errno::EXIST) => Ok(false),
         Err(errno) => Err(failed(to.shown(new), errno)),
     }
 }
 
-/// Moves a file to a name that nobody has, durably; whether it did. A move that cannot be synced is taken back.
+/// Moves a file unless the name exists, durably; returns whether it was moved. A move that cannot be synced is
+/// undone.
 pub fn move_new(from: &Directory, old: &str, to: &Directory, new: &str) -> Result<bool> {
     if !rename_new(from, old, to, new)? {
         return Ok(false);
     }
-    // The new name first: a crash between leaves two names, and never none.
+    // Sync the new name first: a crash in between leaves two names, never none.
     if let Err(error) = sync_directory(to).and_then(|()| sync_directory(from)) {
         let undone = rename_new(to, new, from, old).and_then(|back| {
             sync_directory(from)?;
@@ -141,7 +141,7 @@ pub fn move_new(from: &Directory, old: &str, to: &Directory, new: &str) -> Resul
     Ok(true)
 }
 
-/// Takes a name away; whether it was there. The caller syncs.
+/// Removes a name; returns whether it existed. The caller syncs.
 pub fn unlink(directory: &Directory, name: impl AsRef<OsStr>) -> Result<bool> {
     let name = name.as_ref();
     match fs::unlinkat(directory, name.as_bytes(), AtFlags::empty()) {
@@ -151,7 +151,7 @@ pub fn unlink(directory: &Directory, name: impl AsRef<OsStr>) -> Result<bool> {
     }
 }
 
-/// Removes a directory that is empty; one that is not, or is missing, is left as it is. The caller syncs.
+/// Removes an empty directory; one that is missing or not empty is ignored. The caller syncs.
 pub fn remove_empty(directory: &Directory, name: &OsStr) -> Result<()> {
     match fs::unlinkat(directory, name.as_bytes(), AtFlags::REMOVEDIR) {
         Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(()),

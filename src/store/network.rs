@@ -1,13 +1,13 @@
-//! Whether a store lies on another machine, where locks and syncs do not mean what the promises need.
+//! Detects stores on network file systems, where locks and syncs do not guarantee what the store needs.
 
 use super::Store;
 use super::directory::FILE_MODE;
 use rustix::fs;
 
-/// A folder of what may be deleted at any time.
+/// The directory of data that may be deleted at any time.
 pub(super) const CACHE: &str = "cache";
 
-/// Numbers by which Linux tells file systems apart, from `include/uapi/linux/magic.h` and the systems' own sources.
+/// File system type numbers of Linux, from `include/uapi/linux/magic.h` and the sources of the file systems.
 const NETWORKS: [(u64, &str); 8] = [
     (0x6969, "NFS"),
     (0x517b, "SMB"),
@@ -25,20 +25,19 @@ fn name(number: u64) -> Option<&'static str> {
 }
 
 impl Store {
-    /// The name of the network file system that the store is on; none when it is on a local one, or when the system
-    /// does not tell.
+    /// The name of the network file system that contains the store; none for a local one, or if unknown.
     pub fn network(&self) -> Option<&'static str> {
         #[cfg(target_os = "linux")]
         {
             let about = fs::fstatfs(self.directory()).ok()?;
-            let number = u32::try_from(about.f_type as u64 & 0xffff_ffff).unwrap_or_default(); // signed on some processors
+            let number = u32::try_from(about.f_type as u64 & 0xffff_ffff).unwrap_or_default(); // signed on some CPUs
             name(u64::from(number))
         }
         #[cfg(not(target_os = "linux"))]
         None
     }
 
-    /// Whether this notice has not been given for this store yet; from now on it has. Only the cache remembers it.
+    /// Whether this notice was not yet given for this store; records it in the cache.
     pub fn is_first_notice(&self, notice: &str) -> bool {
         let cache = self
             .directory()

@@ -1,4 +1,4 @@
-//! What a list shows of each session, kept in the cache of the store.
+//! Caches the overviews of sessions for lists.
 
 use super::cache::{Entries, Entry, Identity, Writer, pays, read};
 use super::directory::{Directory, Facts};
@@ -11,46 +11,46 @@ use crate::model::session::Session;
 /// The file in the cache.
 const FILE: &str = "overviews";
 
-/// The version of what an entry holds.
+/// The version of the entries.
 const VERSION: &str = "overview 1";
 
-/// So many threads per processor would not read faster; each has at least this many sessions.
+/// Minimum number of sessions per thread.
 const SHARE: usize = 64;
 
-/// A session of the store with what is known of it.
+/// A session of the store with its overview.
 #[derive(Debug)]
 pub struct Overviewed<T> {
     /// Its id.
     pub id: String,
-    /// Size of its log.
+    /// Size of its log in bytes.
     pub bytes: u64,
-    /// What is known of it.
+    /// The overview.
     pub value: T,
 }
 
-/// How overviews are read.
+/// Callbacks to read overviews.
 pub struct Reading<'r, T> {
-    /// From the bytes in the cache; none if they do not suffice.
+    /// Decodes the cached bytes; none if they do not suffice.
     pub decode: &'r (dyn Fn(&[u8]) -> Option<T> + Sync),
-    /// From the session, and whether it is damaged.
+    /// Computes the value from the session, and whether it is damaged.
     pub read: &'r (dyn Fn(&str, &Session, bool) -> Result<T> + Sync),
-    /// The bytes for the cache.
+    /// Encodes the value for the cache.
     pub encode: &'r (dyn Fn(&T) -> Vec<u8> + Sync),
 }
 
-/// What became of one session.
+/// The result for one session.
 enum Found<'c, T> {
-    /// It was in the cache.
+    /// Found in the cache.
     Cached(Overviewed<T>, Entry<'c>),
-    /// It was read, and has these bytes for the cache, unless its times say too little.
+    /// Read, with its bytes for the cache unless its times are too recent.
     Read(Overviewed<T>, Option<(Identity, Vec<u8>)>),
     /// It failed.
     Failed(Error),
 }
 
 impl Store {
-    /// Every session of the store, in no order, with what is known of it. A session that cannot be read is an error of
-    /// its own. What had to be read is kept for the next time, where the store can be written.
+    /// All sessions of the store, unsorted, with their overviews. An unreadable session gives an error of its own.
+    /// New overviews are cached if the store is writable.
     pub fn overviews<T: Send>(&self, reading: &Reading<'_, T>) -> Result<Vec<Result<Overviewed<T>>>> {
         let Some(sessions) = self.sessions()? else {
             return Ok(Vec::new());
@@ -114,19 +114,19 @@ impl Store {
             Ok((length, (reading.read)(id, &session, report.is_damaged())?))
         };
         Some(match read() {
-            // What an unfinished append has written counts later, without another change of the file.
+            // Bytes of an unfinished append may become valid later without a change of the file's metadata.
             Ok((length, value)) => {
                 let identity = Identity::settled(&facts, now).filter(|_| length == facts.size);
                 let kept = identity.map(|identity| (identity, (reading.encode)(&value)));
                 Found::Read(overviewed(value), kept)
             }
-            // Removed since its name was read.
+            // Removed since the names were listed.
             Err(error) if error.kind == Kind::NotFound => return None,
             Err(error) => Found::Failed(error),
         })
     }
 
-    /// Writes the cache anew, if enough has changed. A failure costs time and nothing else.
+    /// Rewrites the cache if enough has changed. Errors are ignored, because they only cost time.
     fn keep_overviews<T>(&self, found: &[Found<'_, T>], known: usize, size: usize) {
         let fresh = found.iter().filter_map(|found| match found {
             Found::Read(overview, Some(_)) => Some(overview.bytes),
@@ -157,7 +157,7 @@ impl Store {
         let _ = write();
     }
 
-    /// Deletes what is known of the sessions: some of it may be about to be destroyed.
+    /// Removes cached overviews, because some of their data is about to be purged.
     pub(super) fn forget_overviews(&self) {
         if let Ok(Some(cache)) = self.directory().inner(CACHE) {
             let _ = atomic::unlink(&cache, FILE);

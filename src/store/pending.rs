@@ -1,5 +1,5 @@
-//! Marks of changes that make sessions first and name them in another session last. A session's own lines can claim
-//! anything; a mark is written by the store alone, so that only what it names is linked without being asked for.
+//! Markers of changes that create sessions first and link them last. A session's own lines can claim anything, but
+//! only the store writes markers, so only sessions that they name are linked automatically.
 
 use super::directory::Directory;
 use super::{Store, atomic, log, naming};
@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::time::Duration;
 
-/// The kinds of change, as the names of their marks begin. No id of a session begins with a dot.
+/// The kinds of changes, by the prefix of their markers' names. No session id begins with a dot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Continue,
@@ -31,10 +31,10 @@ impl Change {
     }
 }
 
-/// The largest mark that is read: one of a split into many thousand parts.
+/// Maximum size of a marker in bytes, enough for a split into many thousands of parts.
 const LONGEST: u64 = 16 << 20;
 
-/// A session that is about to be made: its id, and the lines that it begins with.
+/// A session about to be created: its id, and a digest of its first lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Planned {
     pub id: String,
@@ -43,7 +43,7 @@ pub(super) struct Planned {
 }
 
 impl Planned {
-    /// Of the lines as they are stored, without newlines and checksums.
+    /// Describes a session by its lines in stored form, without newlines and checksums.
     pub fn of<L: AsRef<[u8]>>(id: &str, lines: impl IntoIterator<Item = L>) -> Planned {
         let (mut hash, mut count) = (Sha256::new(), 0);
         for line in lines {
@@ -72,18 +72,18 @@ impl Planned {
     }
 }
 
-/// A mark that is there.
+/// An existing marker.
 #[derive(Debug)]
 pub(super) struct Mark {
-    /// The name of its file.
+    /// Its file name.
     pub name: String,
-    /// The session that is to name the others.
+    /// The session that will name the others.
     pub parent: String,
-    /// The sessions that were about to be made.
+    /// The sessions to be created.
     pub planned: Vec<Planned>,
 }
 
-/// Whether this is the name of a mark.
+/// Whether this is the name of a marker.
 pub(super) fn is_mark(name: &str) -> bool {
     parent_of(name).is_some()
 }
@@ -115,8 +115,8 @@ fn read(sessions: &Directory, name: &str) -> Result<Option<Mark>> {
 }
 
 impl Store {
-    /// Marks, durably, that these sessions are about to be made and named in another one. The mark is in use as long as
-    /// the file is open.
+    /// Records durably that these sessions are about to be created and named in another one. The marker is in use
+    /// while the file is open.
     pub(super) fn mark(&self, change: Change, parent: &str, planned: &[Planned]) -> Result<File> {
         let sessions = self.make_sessions()?;
         let name = change.name(parent);
@@ -124,17 +124,17 @@ impl Store {
             .iter()
             .map(|planned| format!("{}\t{}\t{}\n", planned.id, planned.lines, planned.sha256));
         let bytes = lines.collect::<String>().into_bytes();
-        // Not the name with an ending: that may be the mark of a session whose id ends so.
+        // Not the name with a suffix, which could be the marker of another session.
         let hidden = format!(".convo-{}", name.trim_start_matches('.'));
         let marked = atomic::replace_through(sessions, &name, hidden, &bytes, |_| Ok(()), self.lock_timeout);
-        // No session has changed yet, whatever became of the mark.
+        // No session has changed yet, whether or not the marker was written.
         marked.map_err(|error| match error.kind {
             Kind::Unsure => error.kind(Kind::InputOutput),
             _ => error,
         })
     }
 
-    /// Removes a mark durably, since nothing is left to do. A failure changes nothing.
+    /// Removes a completed marker durably. Errors are ignored.
     pub(super) fn unmark(&self, change: Change, parent: &str) {
         let name = change.name(parent);
         if let Ok(Some(sessions)) = self.sessions()
@@ -145,7 +145,7 @@ impl Store {
         }
     }
 
-    /// Whether a mark says that this session was about to be made for another one, and it is the one that was made.
+    /// Whether a marker confirms that this session was about to be created for the parent and is the planned one.
     pub(super) fn is_marked(&self, change: Change, parent: &str, id: &str) -> Result<bool> {
         let Some(sessions) = self.sessions()? else {
             return Ok(false);
@@ -159,7 +159,7 @@ impl Store {
         }
     }
 
-    /// Whether a session begins with the lines that were planned.
+    /// Whether a session begins with the planned lines.
     pub(super) fn begins_as(&self, planned: &Planned) -> Result<bool> {
         let name = super::log_name(&planned.id);
         let Some(sessions) = self.sessions()? else {
@@ -174,7 +174,7 @@ impl Store {
         Ok(Planned::of(&planned.id, lines) == *planned)
     }
 
-    /// The marks that nobody uses at the moment.
+    /// The markers that are not in use.
     pub(super) fn marks(&self) -> Result<Vec<Mark>> {
         let Some(sessions) = self.sessions()? else {
             return Ok(Vec::new());
@@ -182,7 +182,7 @@ impl Store {
         let mut marks = Vec::new();
         for name in sessions.names()?.into_iter().filter(|name| is_mark(name)) {
             if !sessions.facts(&name)?.is_some_and(|facts| facts.regular) {
-                continue; // reported with the folders
+                continue; // reported with the directories
             }
             match atomic::open_locked(sessions, &name, None, OFlags::RDONLY, Duration::ZERO) {
                 Err(error) if error.kind == Kind::Locked => {}

@@ -1,5 +1,5 @@
-//! Bytes that were taken out of a log, kept beside it in a file of runs: a line of JSON that tells what and from
-//! where, and behind it the bytes as they were.
+//! Files of runs, which store bytes removed from a log: each run is a JSON line with their description and origin,
+//! followed by the original bytes.
 
 use super::atomic::{self, Content};
 use super::directory::Directory;
@@ -16,17 +16,17 @@ use std::time::Duration;
 /// A run in a file of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
-    /// Where its line of JSON stands, newline excluded.
+    /// Range of the JSON line, without newline.
     pub line: Range<usize>,
-    /// Where its bytes stand.
+    /// Range of the bytes.
     pub bytes: Range<usize>,
-    /// Where it ends.
+    /// End of the run.
     pub end: usize,
-    /// Whether the bytes are those that were put there.
+    /// Whether the checksum matches.
     pub sound: bool,
 }
 
-/// A run as it is written. `members` begins with the type, an id and a time.
+/// Encodes a run. `members` begins with type, id and time.
 pub(super) fn run(mut members: ObjectBuilder, bytes: &[u8]) -> Vec<u8> {
     members.raw("bytes", bytes.len().to_string());
     sealed(members.finish(), bytes)
@@ -39,7 +39,7 @@ fn sealed(mut run: Vec<u8>, bytes: &[u8]) -> Vec<u8> {
     ended(run, bytes)
 }
 
-/// The line of a run with its bytes.
+/// The line of a run followed by its bytes.
 fn ended(mut line: Vec<u8>, bytes: &[u8]) -> Vec<u8> {
     line.extend_from_slice(bytes);
     if !line.ends_with(b"\n") {
@@ -48,8 +48,8 @@ fn ended(mut line: Vec<u8>, bytes: &[u8]) -> Vec<u8> {
     line
 }
 
-/// A run of a file with other bytes, of which the lines are as many, and if it is of the log with the first mark, with the
-/// second. One that is not sound has the checksum that it had.
+/// A run with its bytes replaced by as many lines; the first mark, if present, is replaced with the second. A run
+/// with a wrong checksum keeps it.
 pub(super) fn again(file: &[u8], run: &Run, (old, new): (&str, &str), bytes: &[u8]) -> Vec<u8> {
     let line = &file[run.line.clone()];
     let length = bytes.len().to_string();
@@ -70,15 +70,15 @@ pub(super) fn again(file: &[u8], run: &Run, (old, new): (&str, &str), bytes: &[u
 /// Length of `,"sha256":"…"}`.
 const SUM: usize = 77;
 
-/// How the line of a run begins.
+/// The beginning of the line of a run.
 const BEGIN: &[u8] = b"{\"type\":\"";
 
-/// The checksum of a run: of its line without the checksum, and of what stands behind it.
+/// The checksum of a run: of its line without the checksum, and of the bytes after it.
 fn summed(line: &[u8], bytes: &[u8]) -> String {
     key::sha256(&[line, b"\n", bytes].concat())
 }
 
-/// The runs of a file. What belongs to none, as of a run whose write was cut off, is passed over.
+/// The runs of a file. Bytes outside any run, such as a partial write, are skipped.
 pub(super) fn runs(file: &[u8]) -> Vec<Run> {
     let mut runs = Vec::new();
     let mut start = 0;
@@ -91,8 +91,8 @@ pub(super) fn runs(file: &[u8]) -> Vec<Run> {
     runs
 }
 
-/// A run of which all bytes are there. Bytes that are not those that were put there, and among which another run begins,
-/// are of a run that was cut off, and of the next one.
+/// Parses a run with all of its bytes. If the bytes do not match and another run begins among them, they belong to a
+/// truncated run and the next one.
 fn read_run(file: &[u8], line: Range<usize>) -> Option<Run> {
     let object = &file[line.clone()];
     let begin = line.end + 1;
@@ -114,7 +114,7 @@ fn read_run(file: &[u8], line: Range<usize>) -> Option<Run> {
     })
 }
 
-/// The number of bytes behind a line, if it is the line of a run.
+/// The number of bytes after a line, if it is the line of a run.
 fn length_of(line: &[u8]) -> Option<usize> {
     let sum = line.get(line.len().checked_sub(SUM)?..)?;
     let is_run = line.starts_with(BEGIN) && sum.starts_with(b",\"sha256\":\"") && sum.ends_with(b"\"}");
@@ -122,7 +122,7 @@ fn length_of(line: &[u8]) -> Option<usize> {
     std::str::from_utf8(bytes).ok()?.parse().ok()
 }
 
-/// The lines that begin in this range, without their newlines.
+/// The lines that begin in this range, without newlines.
 fn lines(file: &[u8], range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let mut start = range.start;
     std::iter::from_fn(move || {
@@ -134,8 +134,8 @@ fn lines(file: &[u8], range: Range<usize>) -> impl Iterator<Item = Range<usize>>
     })
 }
 
-/// The last run in bytes that belong to no whole run, and end the file: one that a write has left that was cut off. It is as
-/// long as they are. `begin` is how the line of a run begins; as much of it as is there counts for one.
+/// A truncated run at the end of the file, outside any complete run. `begin` is the beginning of a run's line, of
+/// which any prefix counts.
 pub(super) fn unfinished(file: &[u8], rest: Range<usize>, begin: &[u8]) -> Option<Run> {
     let file = &file[..rest.end];
     let is_run = |line: &Range<usize>| {
@@ -152,7 +152,7 @@ pub(super) fn unfinished(file: &[u8], rest: Range<usize>, begin: &[u8]) -> Optio
     })
 }
 
-/// Takes bytes out of a file of runs, durably.
+/// Removes bytes from a file of runs, durably.
 pub(super) fn take(
     folder: &Directory,
     name: &str,
@@ -173,7 +173,7 @@ pub(super) fn take(
     }
 }
 
-/// What of a file belongs to no run.
+/// The parts of a file outside any run.
 pub(super) fn rest(file: &[u8]) -> Vec<Range<usize>> {
     let mut rest = Vec::new();
     let mut from = 0;
@@ -186,7 +186,7 @@ pub(super) fn rest(file: &[u8]) -> Vec<Range<usize>> {
     rest
 }
 
-/// The whole of a file of runs; nothing when there is none.
+/// Reads a file of runs; empty if it is missing.
 pub(super) fn read(folder: &Directory, name: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if let Some(mut file) = folder.file(name, OFlags::RDONLY)? {
@@ -196,8 +196,8 @@ pub(super) fn read(folder: &Directory, name: &str) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Adds runs to a file, durably, and makes it when there is none; the length that it had. Whoever calls holds the
-/// lock of the log that the file belongs to.
+/// Appends runs to a file, durably, creating it if missing; returns its old length. The caller holds the lock of the
+/// log.
 pub(super) fn append(folder: &Directory, name: &str, runs: &[u8]) -> Result<u64> {
     let shown = folder.shown(name);
     append_of(folder, name, &mut |out| atomic::put_bytes(out, &shown, runs))
@@ -215,7 +215,7 @@ pub(super) fn line_of(mut members: ObjectBuilder, length: u64, content: Content<
     Ok(line)
 }
 
-/// Adds runs to a file as [`append`] does.
+/// Appends runs to a file like [`append`].
 pub(super) fn append_of(folder: &Directory, name: &str, content: Content<'_>) -> Result<u64> {
     atomic::sweep(folder, &atomic::temporary_name(name));
     let Some(file) = folder.file(name, OFlags::RDWR | OFlags::APPEND)? else {
@@ -236,14 +236,14 @@ pub(super) fn append_of(folder: &Directory, name: &str, content: Content<'_>) ->
     }
     ending::append(&file, &shown, length, &mut |out| {
         if last != *b"\n" {
-            atomic::put_bytes(out, &shown, b"\n")?; // a run that was cut off remains what it is
+            atomic::put_bytes(out, &shown, b"\n")?; // keeps a truncated run separate
         }
         content(out)
     })?;
     Ok(length)
 }
 
-/// Cuts a file of runs back to a length, durably; at nothing it goes.
+/// Truncates a file of runs, durably; a length of 0 removes it.
 pub(super) fn cut(folder: &Directory, name: &str, length: u64) -> Result<()> {
     if length == 0 {
         atomic::unlink(folder, name)?;
@@ -296,7 +296,7 @@ mod tests {
                     file.extend_from_slice(bytes);
                 }
                 let runs = runs(&file);
-                // All but the newline is there, and that comes with the next run.
+                // Only the newline is missing, and the next run adds it.
                 let whole = length == cut.len() - 1;
                 assert_eq!(runs.len(), 3 + usize::from(whole), "{length}");
                 assert!(runs.iter().all(|run| run.sound), "{length}");

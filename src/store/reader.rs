@@ -1,4 +1,4 @@
-//! Reads a log: checksums verified and taken off, damage told.
+//! Reads a log: verifies and removes checksums, reports damage.
 
 use super::log::{self, Chain, Verdict};
 use crate::error::{Error, Place, Result};
@@ -10,7 +10,7 @@ use crate::model::session::Session;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Take};
 
-/// Records of a session in the store; places are those in the store's file.
+/// Records of a stored session, with positions in the log.
 pub struct LogReader {
     lines: Lines<Take<File>>,
     chain: Chain,
@@ -19,17 +19,17 @@ pub struct LogReader {
 }
 
 impl LogReader {
-    /// Bytes of the log that are read.
+    /// Number of bytes of the log to read.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Everything that is left as one session, and the length of the log.
+    /// The remaining lines as one session, and the length of the log.
     pub(super) fn whole(self, report: &mut Report) -> Result<(Session, u64)> {
         self.into(Session::default(), report)
     }
 
-    /// The same in a session that is empty.
+    /// The same into an empty session.
     pub(super) fn into(mut self, mut session: Session, report: &mut Report) -> Result<(Session, u64)> {
         while let Some(record) = self.next(report)? {
             session.push_read(&record);
@@ -37,7 +37,7 @@ impl LogReader {
         Ok((session, self.length))
     }
 
-    /// Over a log up to this length.
+    /// Reads a log up to this length.
     pub(super) fn new(file: File, length: u64) -> LogReader {
         LogReader {
             lines: Lines::new(Vec::new(), file.take(length)),
@@ -49,7 +49,7 @@ impl LogReader {
 }
 
 impl LogReader {
-    /// Over what stands behind a place of a log, up to this length; `chain` is that of the lines ahead of it.
+    /// Reads a log from a position up to this length; `chain` is the checksum state at the position.
     pub(super) fn behind(
         mut file: File,
         place: Place,
@@ -95,7 +95,7 @@ impl Reader for LogReader {
                     place,
                     "the checksum does not match: this line or the one before was modified",
                 );
-                // What else it says, such as a later version, may be the damage.
+                // Other members, such as a later version, may be the damage.
             }
             _ => native::check(&record, report)?,
         }

@@ -1,5 +1,5 @@
-//! Secrets leave a session for good: its log, and all that the store keeps of it. The log is replaced last, together with
-//! the event that reports the change: what a crash leaves unchanged, the next run finds again.
+//! Removes secrets of a session permanently, from its log and all other data of the store. The log is replaced last,
+//! together with the event that reports the change, so that after a crash the next run completes it.
 
 use super::directory::Directory;
 use super::gc::ARCHIVE;
@@ -14,27 +14,27 @@ use crate::model::session::Session;
 use crate::model::view::View;
 use std::ops::Range;
 
-/// The lines of a session, and their replacements.
+/// Replaces the lines of a session.
 pub trait Redaction {
-    /// Takes note of bytes ahead of the first line.
+    /// Inspects all bytes before the first line is replaced.
     fn prepare(&mut self, bytes: &[u8]);
 
-    /// The new bytes of a line of this file; none if it is unchanged. Lines have no newline and no checksum.
+    /// The new bytes of a line of this file; none if it is unchanged. Lines have neither newline nor checksum.
     ///
     /// # Errors
-    /// Of a line that must not change; nothing is changed then.
+    /// Fails for a line that must not change; then nothing is changed.
     fn line(&mut self, file: &str, number: u64, line: &[u8]) -> Result<Option<Vec<u8>>>;
 
-    /// The event that reports what changed in these files.
+    /// The event that reports the changes of these files.
     fn event(&mut self, files: &[Redacted]) -> Vec<u8>;
 }
 
-/// A file of the store with lines that change.
+/// A file of the store with changed lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redacted {
     /// Its path in the store.
     pub file: String,
-    /// The number of these lines.
+    /// Number of changed lines.
     pub lines: u64,
 }
 
@@ -47,8 +47,8 @@ struct Relined {
 
 type Change<'c> = &'c mut dyn FnMut(u64, &[u8]) -> Result<Option<Vec<u8>>>;
 
-/// A log with other lines in it: a line with a right checksum gets a new one, a line with a wrong checksum another wrong
-/// one.
+/// Replaces lines of a log: a line with a valid checksum gets a new valid one, a line with a wrong checksum another
+/// wrong one.
 fn relined_log(log: &[u8], change: Change<'_>) -> Result<Relined> {
     let (mut old, mut new) = (Chain::default(), Chain::default());
     let mut out = Vec::with_capacity(log.len());
@@ -89,7 +89,8 @@ fn relined_log(log: &[u8], change: Change<'_>) -> Result<Relined> {
     })
 }
 
-/// A file of runs with other lines in them, and their number. Runs of the log with the first mark get the second.
+/// Replaces lines in the runs of a file; returns the number of changed lines. Runs with the first mark get the
+/// second.
 fn relined_runs(file: &[u8], marks: (&str, &str), change: Change<'_>) -> Result<(Vec<u8>, u64)> {
     let (mut out, mut lines, mut from) = (Vec::with_capacity(file.len()), 0, 0);
     let mut relined = |range: Range<usize>| -> Result<Vec<u8>> {
@@ -116,7 +117,7 @@ fn relined_runs(file: &[u8], marks: (&str, &str), change: Change<'_>) -> Result<
     Ok((out, lines))
 }
 
-/// A file beside the log.
+/// A file next to the log.
 struct Beside {
     folder: Directory,
     name: String,
@@ -124,7 +125,7 @@ struct Beside {
     shown: String,
 }
 
-/// The session in a log.
+/// Parses the session in a log.
 fn session_of(log: &[u8]) -> Session {
     let mut session = Session::default();
     for line in log.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
@@ -133,7 +134,7 @@ fn session_of(log: &[u8]) -> Session {
     session
 }
 
-/// The ids of the messages in the view, by which a change that is of texts alone is known.
+/// The ids of the messages in the view, which a change of texts must not affect.
 fn view(session: &Session) -> Vec<Option<String>> {
     let view = View::replay(session);
     let id = |message: crate::model::message::Message<'_>| message.id().map(|id| id.into_owned());
@@ -141,8 +142,8 @@ fn view(session: &Session) -> Vec<Option<String>> {
 }
 
 impl Store {
-    /// Replaces lines of a session in its log, the archive, the quarantine and the trash, and adds an event that reports it;
-    /// the files that changed. A log that another program has open is [`Kind::Locked`].
+    /// Replaces lines of a session in its log, the archive, the quarantine and the trash, and appends an event that
+    /// reports it; returns the changed files. A log that another program has open is [`Kind::Locked`].
     pub fn redact(&self, id: &str, redaction: &mut dyn Redaction, dry_run: bool) -> Result<Vec<Redacted>> {
         let held = Held::open(self, key::checked_id(id)?)?;
         let (session, _) = held.lines(Session::default())?;
@@ -161,7 +162,7 @@ impl Store {
         redaction.prepare(&bytes);
         others.iter().for_each(|file| redaction.prepare(&file.bytes));
 
-        // The log first, so that values have numbers in the order of the conversation.
+        // The log first, so that placeholders are numbered in the order of the conversation.
         let own = format!("sessions/{}", held.name);
         let mut log = relined_log(&bytes, &mut |number, line| redaction.line(&own, number, line))?;
         let back = session_of(&log.bytes);
@@ -199,7 +200,7 @@ impl Store {
         if dry_run {
             return Ok(changed);
         }
-        // A run that was killed may have changed some files, or all, and not come to the sync.
+        // A killed run may have changed files without syncing.
         others
             .iter()
             .try_for_each(|file| atomic::sync_directory(&file.folder))?;
@@ -208,7 +209,7 @@ impl Store {
             self.forget_texts(id)?;
             return Ok(changed);
         }
-        // What changed in the log, which is the same if an earlier run was killed between the files.
+        // Report only changes of the log, which are the same after an interrupted run.
         let reported = if log.lines > 0 { &changed[..1] } else { &changed };
         let mut event = redaction.event(reported);
         event.pop();
@@ -234,7 +235,7 @@ impl Store {
         Ok(changed)
     }
 
-    /// Everything that the store keeps of a session beside its log.
+    /// All other data that the store keeps of a session.
     fn beside(&self, id: &str, held: &Held<'_>, dry_run: bool) -> Result<Vec<Beside>> {
         let temporary = atomic::temporary_name(&held.name);
         let mut found = Vec::new();
@@ -247,7 +248,7 @@ impl Store {
                 .to_string();
             for name in names {
                 if name == temporary {
-                    // Of a process that died.
+                    // Left by a process that died.
                     if !dry_run {
                         atomic::sweep(&folder, &name);
                     }
@@ -264,7 +265,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Deletes what the cache has of the session's texts, durably.
+    /// Removes cached texts of the session, durably.
     fn forget_texts(&self, id: &str) -> Result<()> {
         self.forget_view(id);
         self.forget_overviews();

@@ -1,4 +1,4 @@
-//! A file of the user's, or a log of ours, replaced as a whole or not at all.
+//! Replaces a user's file, or a log of the store, atomically.
 
 use super::atomic::{self, Content, Temporary};
 use super::directory::{self, Directory, Facts};
@@ -17,22 +17,23 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// How a file is replaced.
+/// Options of a replacement.
 #[derive(Clone, Debug)]
 pub struct Rewrite {
-    /// Keep the old file under its name and this suffix.
+    /// Keep the old file under its name with this suffix.
     pub backup: Option<OsString>,
-    /// Keep the old file under its name and this suffix too, in the place of what has that name.
+    /// Keep the old file under its name with this suffix, replacing an existing file.
     pub spare: Option<OsString>,
-    /// Replace it although it has other hard links, or an owner that cannot be kept, or another program has it open.
+    /// Proceed even if the file has other hard links, an owner that cannot be preserved, or is open in another
+    /// program.
     pub force: bool,
-    /// The file as it was when its content was read: if it is another by now, nothing is changed.
+    /// The file as it was when its content was read; fail if it has changed.
     pub read: Option<Facts>,
-    /// Refuse a file that exists.
+    /// Fail if the file exists.
     pub is_new: bool,
-    /// Keep the time of its last change.
+    /// Keep the modification time.
     pub keep_time: bool,
-    /// Whether lines that another program appends meanwhile can simply follow the new content.
+    /// Whether lines appended by another program meanwhile may follow the new content.
     pub lines: bool,
     /// How long to wait for the lock.
     pub lock_timeout: Duration,
@@ -53,9 +54,8 @@ impl Default for Rewrite {
     }
 }
 
-/// Writes a file so that its name has the old content or the new one, whatever happens. A file that was not there
-/// is made. Links, pipes and devices are refused with [`Kind::Unsafe`]; a file that somebody changes meanwhile is
-/// left alone with [`Kind::Locked`].
+/// Replaces or creates a file, so that its name always has either the old or the new content. Links, pipes and
+/// devices are [`Kind::Unsafe`]; a file that changes meanwhile is not replaced and is [`Kind::Locked`].
 pub fn write_atomically(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<()>,
@@ -82,7 +82,7 @@ pub fn write_atomically(
             .facts(hidden(name))?
             .is_some_and(|left| left.is_same_file(facts))
     {
-        atomic::unlink(&directory, hidden(name))?; // a second name of what is there
+        atomic::unlink(&directory, hidden(name))?; // only a second name
     }
     let temporary = Temporary::new(&directory, hidden(name), mode, options.lock_timeout)?;
     let failed = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
@@ -129,8 +129,7 @@ pub fn write_atomically(
     })
 }
 
-/// Puts a synced temporary file in the place of a locked one, unless that has changed, and brings over what was
-/// written to it meanwhile.
+/// Replaces a locked file with a synced temporary one, unless it has changed, and copies bytes appended meanwhile.
 fn swap(
     directory: &Directory,
     name: &OsStr,
@@ -159,8 +158,8 @@ fn swap(
     })
 }
 
-/// Replaces a locked log of ours by these lines, owner and mode kept; `time` is that of its last change, now by default.
-/// Lines that a program which takes no lock appends meanwhile follow.
+/// Replaces a locked log of the store, keeping owner and mode; `time` is the modification time, by default now. Lines
+/// appended meanwhile by a program without locks follow.
 pub(super) fn replace_log(
     directory: &Directory,
     name: &str,
@@ -188,10 +187,10 @@ pub(super) fn replace_log(
     swap(directory, name.as_ref(), temporary, (old, facts), true)
 }
 
-/// Refuses a file that another program has open for writing: what it writes later would be lost.
+/// Fails if another program has a file open for writing, because its later writes would be lost.
 ///
 /// # Errors
-/// [`Kind::Locked`] with the process, as far as the system tells.
+/// [`Kind::Locked`], naming the process if known.
 pub fn refuse_writers(file: &File, shown: &str) -> Result<()> {
     let Writers::Some(processes) = lease::writers(file) else {
         return Ok(());
@@ -206,7 +205,7 @@ pub fn refuse_writers(file: &File, shown: &str) -> Result<()> {
     )
 }
 
-/// Makes a file durable with the directories above it, and takes away a second name that a dead run left.
+/// Syncs a file and its parent directories, and removes a second name left by a dead process.
 pub fn settle_file(path: &Path) -> Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let directory = Directory::open(parent.unwrap_or(Path::new(".")))?;
@@ -218,7 +217,7 @@ pub fn settle_file(path: &Path) -> Result<()> {
     atomic::sync_below(&directory).map_err(|error| error.kind(Kind::Unsure))
 }
 
-/// Removes a file of the user's, durably.
+/// Removes a user's file, durably.
 pub fn remove_file(path: &Path) -> Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let directory = Directory::open(parent.unwrap_or(Path::new(".")))?;
@@ -226,8 +225,7 @@ pub fn remove_file(path: &Path) -> Result<()> {
     atomic::sync_directory(&directory).map_err(|error| error.kind(Kind::Unsure))
 }
 
-/// Gives a file of the user's another name in the same folder, durably. A name that is taken is
-/// [`Kind::Exists`].
+/// Renames a user's file within its directory, durably. An existing name is [`Kind::Exists`].
 pub fn rename_new(from: &Path, to: &Path) -> Result<()> {
     let (Some(old), Some(new)) = (
         from.file_name().and_then(OsStr::to_str),
@@ -252,7 +250,7 @@ pub fn rename_new(from: &Path, to: &Path) -> Result<()> {
     atomic::sync_directory(&directory).map_err(|error| error.kind(Kind::Unsure))
 }
 
-/// The file that is replaced, locked; none when there is none.
+/// Opens and locks the file to replace; none if it is missing.
 fn open_old(directory: &Directory, name: &OsStr, options: &Rewrite) -> Result<Option<(File, Facts)>> {
     let Some((file, facts)) =
         atomic::open_locked(directory, name, None, OFlags::RDONLY, options.lock_timeout)?
@@ -277,8 +275,8 @@ fn open_old(directory: &Directory, name: &OsStr, options: &Rewrite) -> Result<Op
     Ok(Some((file, facts)))
 }
 
-/// Whether every other link is ours: the backup of a run that did not come to replace the file, or the name under which
-/// one wrote it that did not come to take that name away.
+/// Whether all other links were created by this program: the backup of an interrupted replacement, or the temporary
+/// name of a completed one.
 fn is_backed_up(directory: &Directory, name: &OsStr, facts: &Facts, options: &Rewrite) -> Result<bool> {
     let mut others = vec![OsString::from(hidden(name)), hidden_link(name).into()];
     others.extend(
@@ -302,18 +300,17 @@ fn is_backed_up(directory: &Directory, name: &OsStr, facts: &Facts, options: &Re
     Ok(facts.links == ours)
 }
 
-/// The name under which a file is written: always the same for the same file, so that the next writer finds what a
-/// dead one left.
+/// The temporary name of a file: always the same, so that the next writer finds the file of a dead one.
 pub(super) fn hidden(name: &OsStr) -> String {
     format!(".convo-{}", &key::sha256(name.as_bytes())[..16])
 }
 
-/// The name under which its spare copy is made.
+/// The temporary name of its backup copy.
 fn hidden_link(name: &OsStr) -> String {
     format!("{}.spare", hidden(name))
 }
 
-/// Whether nobody has written to the file. A backup's link changes only what is not compared.
+/// Whether the file was not written to. Metadata changed by a backup's link is not compared.
 fn is_unchanged(one: &Facts, other: &Facts) -> bool {
     one.is_same_file(other) && one.size == other.size && one.modified == other.modified
 }
@@ -329,7 +326,7 @@ fn changed(path: &Path) -> Error {
     .hint("run the command again")
 }
 
-/// Gives the new file the old one's owner and permissions.
+/// Copies owner and permissions of the old file to the new one.
 pub(super) fn dress(new: &File, old: &Facts, path: &Path, force: bool) -> Result<()> {
     let failed = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
     let own = Facts::of(new).map_err(failed)?;
@@ -346,7 +343,7 @@ pub(super) fn dress(new: &File, old: &Facts, path: &Path, force: bool) -> Result
     fs::fchmod(new, Mode::from_raw_mode(old.mode)).map_err(|errno| failed(errno.into()))
 }
 
-/// Links the old file under a second name; the name, unless it is there already and the same file.
+/// Links the old file under a second name; returns the name, unless it already exists for the same file.
 fn back_up(directory: &Directory, name: &OsStr, suffix: &OsStr, facts: &Facts) -> Result<Option<OsString>> {
     let mut backup = name.to_os_string();
     backup.push(suffix);
@@ -380,7 +377,7 @@ fn back_up(directory: &Directory, name: &OsStr, suffix: &OsStr, facts: &Facts) -
         }
         Err(errno) => return Err(directory::failed(directory.shown(&backup), errno)),
     };
-    // Durable before the file is replaced, so that the old content has one of the two names whatever happens.
+    // Sync before the replacement, so that the old content always has one of the two names.
     if let Err(error) = atomic::sync_directory(directory) {
         take_back(directory, made);
         return Err(error);
@@ -388,14 +385,14 @@ fn back_up(directory: &Directory, name: &OsStr, suffix: &OsStr, facts: &Facts) -
     Ok(made)
 }
 
-/// Takes away a backup's link, which is a second name of what is there.
+/// Removes the link of a backup, which is only a second name.
 fn take_back(directory: &Directory, backup: Option<OsString>) {
     if let Some(backup) = backup {
         let _ = fs::unlinkat(directory, backup.as_bytes(), AtFlags::empty());
     }
 }
 
-/// Brings over what a program that takes no lock appended between the last look and the new name.
+/// Copies bytes that a program without locks appended between the last check and the rename.
 fn carry(old: &File, new: &File, seen: &Facts, lines: bool) -> std::io::Result<()> {
     let length = old.metadata()?.len();
     if length <= seen.size {

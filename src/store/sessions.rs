@@ -1,4 +1,4 @@
-//! What can be asked of a place that keeps sessions, wherever they are: on disk, or in memory alone.
+//! The interface of places that store sessions, on disk or in memory.
 
 use super::Store;
 use super::alias::{self, Claim};
@@ -15,48 +15,47 @@ use crate::model::record::Record;
 use crate::model::session::Session;
 use std::collections::HashSet;
 
-/// What stands before an id that is meant whatever else has that name.
+/// The prefix of an id that must be taken literally, even if something else has that name.
 pub const EXACTLY: &str = "@id:";
 
-/// Whether a session says that it goes on, under this key, with what another one began.
+/// Whether a session continues another one under this key.
 pub(super) fn goes_on(header: &[u8], key: &str) -> bool {
     let header = super::log::strip(header);
     let text = |name| json::member(&header, name).and_then(json::text);
     text("continued_from").is_some() && text("key").is_some_and(|own| own == key)
 }
 
-/// A place that keeps sessions. [`Store`] keeps them durably, [`Memory`](super::Memory) as long as it lives; everything
-/// else is the same, and so are the errors.
+/// A place that stores sessions. [`Store`] keeps them durably, [`Memory`](super::Memory) until drop; otherwise both
+/// behave alike, including errors.
 pub trait Sessions {
     /// Whether there is a session of exactly this id.
     fn has(&self, id: &str) -> Result<bool>;
 
-    /// The length of a session, by which [`append_to`](Sessions::append_to) knows it again.
+    /// The length of a session, used by [`append_to`](Sessions::append_to) to detect changes.
     fn size(&self, id: &str) -> Result<u64>;
 
-    /// All sessions, in no order.
+    /// All sessions, unsorted.
     fn ids(&self) -> Result<Vec<Entry>>;
 
-    /// The ids of all sessions, in no order.
+    /// The ids of all sessions, unsorted.
     fn session_ids(&self) -> Result<Vec<String>>;
 
-    /// Makes a new session of these lines, the session line first. An id that a session or an alias has is
-    /// [`Kind::Exists`].
+    /// Creates a session with these lines, the header first. An id used by a session or alias is [`Kind::Exists`].
     fn create_session(&self, id: &str, lines: &[Vec<u8>]) -> Result<()>;
 
-    /// Adds lines to a session, all of them or none.
+    /// Appends lines to a session, all of them or none.
     fn append(&self, id: &str, lines: &[&[u8]]) -> Result<()>;
 
-    /// Adds lines to a session if it still has the length that was read; tells whether it had.
+    /// Appends lines to a session if it still has the length that was read; returns whether it had.
     fn append_to(&self, id: &str, lines: &[&[u8]], length: u64) -> Result<bool>;
 
     /// The first line of a session.
     fn first_line(&self, id: &str) -> Result<Vec<u8>>;
 
-    /// The last line of a session, without its newline; an empty one in place of a long one.
+    /// The last line of a session without newline; empty if it is long.
     fn last_line(&self, id: &str) -> Result<Vec<u8>>;
 
-    /// Reads a session, and tells its length.
+    /// Reads a session and returns its length.
     fn load_with_length(&self, id: &str, report: &mut Report) -> Result<(Session, u64)>;
 
     /// Reads a session.
@@ -64,7 +63,7 @@ pub trait Sessions {
         self.load_with_length(id, report).map(|(session, _)| session)
     }
 
-    /// Continues a session in the one that `plan` makes of it; aliases go along.
+    /// Continues a session in the one that `plan` returns, and moves its aliases.
     fn continue_session(
         &self,
         parent: &str,
@@ -72,16 +71,16 @@ pub trait Sessions {
         plan: &mut dyn FnMut(&Session) -> Result<Option<Successor>>,
     ) -> Result<Continued>;
 
-    /// Gives a session another name. The same again is fine; a name that is taken is [`Kind::Exists`].
+    /// Assigns an alias to a session. Repeating the same assignment succeeds; a name in use is [`Kind::Exists`].
     fn alias_add(&self, name: &str, id: &str) -> Result<()>;
 
-    /// Gives a session a name that others had until now.
+    /// Moves a name from other sessions to this one.
     fn alias_move(&self, name: &str, id: &str) -> Result<()>;
 
-    /// Gives a session a name that others may have too: with the second one it means none of them.
+    /// Assigns a name that several sessions may share; with a second session it resolves to none.
     fn alias_share(&self, name: &str, id: &str) -> Result<Claim>;
 
-    /// Takes an alias away.
+    /// Removes an alias.
     fn alias_remove(&self, name: &str) -> Result<()>;
 
     /// The ids that an alias names; none when there is no such alias.
@@ -90,23 +89,24 @@ pub trait Sessions {
     /// All aliases with the ids that they name, sorted by name.
     fn aliases(&self) -> Result<Vec<(String, Vec<String>)>>;
 
-    /// Puts a session into the trash; `now` is RFC 3339 in UTC to the second. Aliases keep naming it.
+    /// Moves a session to the trash; `now` is RFC 3339 in UTC to the second. Aliases still name it.
     fn remove(&self, id: &str, now: &str) -> Result<()>;
 
-    /// Brings the session back that was removed last under this id.
+    /// Restores the session removed last under this id.
     fn restore_removed(&self, id: &str) -> Result<()>;
 
-    /// What is in the trash: ids and times, oldest first.
+    /// The ids and times of removed sessions, oldest first.
     fn trash(&self) -> Result<Vec<(String, String)>>;
 
-    /// The session whose own name this is, by id or by key, whatever aliases say.
+    /// The session with this id or key, regardless of aliases.
     fn own_session(&self, name: &str) -> Result<Option<String>> {
         alias::own_session(name, |id| self.has(id))
     }
 
-    /// The id that a name means in full: an id, an alias or a key. For what cannot be undone, and where something else
-    /// of exactly this name goes before a session that only begins so. A key goes on with its session, also one that is
-    /// the id of the first: [`EXACTLY`] and an id always mean that one.
+    /// Resolves a complete name: an id, an alias or a key, but not a prefix. For operations that cannot be undone,
+    /// and where other things with exactly this name take precedence over a session with this prefix. A key moves to
+    /// the continuation of its session, even if it is the id of the first; [`EXACTLY`] and an id always select that
+    /// session.
     fn exactly(&self, name: &str) -> Result<Option<String>> {
         if let Some(id) = name.strip_prefix(EXACTLY) {
             let is_there = key::is_id(id) && self.has(id)?;
@@ -131,7 +131,7 @@ pub trait Sessions {
         Ok(is_key.then_some(spelled))
     }
 
-    /// The session that was changed last. A change that tells where it is continued is one of the session there.
+    /// The session changed last. A change that only links to a continuation counts as a change of the continuation.
     fn newest(&self) -> Result<String> {
         let mut newest = names::newest(self.ids()?)?;
         let mut seen = HashSet::new();
@@ -157,13 +157,13 @@ pub trait Sessions {
         Ok(key::is_id(id) && self.has(id)?)
     }
 
-    /// The session of which this one is a branch, a subagent or a part; none of a session of its own.
+    /// The session of which this one is a branch, a subagent or a part; none if it is independent.
     fn parent(&self, id: &str) -> Option<String> {
         let lineage = Lineage::of_header(&super::log::strip(&self.first_line(id).ok()?))?;
         lineage.parent.filter(|_| lineage.kind != "fork")
     }
 
-    /// The id that a name means: `@last`, an id, an alias, a key, or the beginning of one id.
+    /// Resolves a name: `@last`, an id, an alias, a key, or a unique prefix of an id.
     fn resolve(&self, name: &str) -> Result<String> {
         match name {
             "@last" => return self.newest(),
@@ -184,12 +184,12 @@ pub trait Sessions {
 }
 
 impl Store {
-    /// The id that a name means: `@last`, an id, an alias, a key, or the beginning of one id.
+    /// Resolves a name: `@last`, an id, an alias, a key, or a unique prefix of an id.
     pub fn resolve(&self, name: &str) -> Result<String> {
         Sessions::resolve(self, name)
     }
 
-    /// The same for what is about one log: an id is that of its session, also where it is the key of a chain.
+    /// The same for operations on a single log: an id selects its session even if it is also the key of a chain.
     pub fn resolve_id(&self, name: &str) -> Result<String> {
         match Sessions::is_there(self, name)? {
             true => Ok(name.to_string()),
@@ -197,7 +197,7 @@ impl Store {
         }
     }
 
-    /// The id that a name means in full: see [`Sessions::exactly`].
+    /// Resolves a complete name: see [`Sessions::exactly`].
     pub fn exactly(&self, name: &str) -> Result<Option<String>> {
         Sessions::exactly(self, name)
     }

@@ -1,5 +1,5 @@
-//! The copy that another system keeps beside a file: what it was before the last change. Unlike a backup that was asked
-//! for, it takes the place of the one before.
+//! The backup that another system keeps next to a file: its state before the last change. Unlike a requested backup,
+//! it replaces the previous one.
 
 use super::atomic;
 use super::directory::{Directory, Facts};
@@ -13,16 +13,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-/// The name of the copy.
+/// The name of the backup.
 pub(super) fn name_of(name: &OsStr, suffix: &OsStr) -> OsString {
     let mut copy = name.to_os_string();
     copy.push(suffix);
     copy
 }
 
-/// Puts a locked file under its name and this suffix as well, durably: by a second name, or where there is none such by
-/// a copy, which is dressed as the file is. `link` is the name under which it is made; a run that died has left it as a
-/// second name of the file.
+/// Keeps a locked file under its name with this suffix too, durably: as a hard link or, if not supported, as a copy
+/// with the same metadata. `link` is the temporary name; a dead process may have left it as a second name of the
+/// file.
 pub(super) fn keep(
     directory: &Directory,
     name: &OsStr,
@@ -50,7 +50,7 @@ pub(super) fn keep(
             }
             atomic::sync_directory(directory)
         }
-        // No second names here, or no more of them.
+        // Hard links are not supported, or their maximum number is reached.
         Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS | Errno::MLINK) => {
             let shown = directory.shown(name);
             let failed = |error| Error::io(&shown, error).kind(Kind::InputOutput);

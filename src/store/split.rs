@@ -1,5 +1,5 @@
-//! A session that is kept as several others too: first the pieces are there, whole, the last one first, so that none
-//! leads to one that is not; then the old one tells of them. That line is the commit.
+//! Splits a session into parts that are stored as sessions: creates the complete parts, the last one first so that no
+//! link dangles, then records them in the original. That line is the commit.
 
 use super::pending::{Change, Planned};
 use super::{Store, atomic, log_name};
@@ -10,7 +10,7 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::record::Kind as Line;
 use crate::model::session::{Class, Session};
 
-/// The line that tells into which sessions one was split.
+/// The event that names the sessions into which one was split.
 pub fn event(id: &str, at: &str, pieces: &[String]) -> Vec<u8> {
     let mut into = vec![b'['];
     for (nth, piece) in pieces.iter().enumerate() {
@@ -29,7 +29,7 @@ pub fn event(id: &str, at: &str, pieces: &[String]) -> Vec<u8> {
     event.finish()
 }
 
-/// The sessions that a `split` event names; none of any other event.
+/// The sessions that a `split` event names; none for any other event.
 pub fn pieces_of(event: &[u8]) -> Option<Vec<String>> {
     if json::member(event, "type").and_then(json::text).as_deref() != Some("split") {
         return None;
@@ -42,9 +42,9 @@ pub fn pieces_of(event: &[u8]) -> Option<Vec<String>> {
 }
 
 impl Store {
-    /// Keeps the pieces of the session `parent`, and then tells so in it; whether there was anything to do. One piece
-    /// after another is asked for. Done again after a crash it completes what is missing, and makes nothing twice; a
-    /// name that another session has is [`Kind::Exists`], and then nothing is made.
+    /// Stores the parts of the session `parent` and records them in it; returns whether there was anything to do.
+    /// Parts are requested one by one. Repeated after a crash, it completes missing parts without duplicates; a name
+    /// used by another session is [`Kind::Exists`], and then nothing is created.
     pub fn split_session(
         &self,
         parent: &str,
@@ -98,7 +98,7 @@ impl Store {
             return Err(if named > 0 { unfinished(error) } else { error });
         }
         if new < ids.len() {
-            // Those of a run that was killed may be durable or not.
+            // Names created by a killed process may not be durable.
             self.settle_names()?;
             if let Some(sessions) = self.sessions()? {
                 let names: Vec<String> = ids.iter().map(|id| log_name(id)).collect();
@@ -116,8 +116,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Whether the session of this id begins with these lines, whatever was appended since. Damaged ones are not looked
-    /// at: the run that was cut off may have left half a line in the session that is split.
+    /// Whether a session begins with these lines, ignoring appended and damaged ones: an interrupted process may have
+    /// left a partial line.
     fn begins_so(&self, id: &str, session: &Session) -> Result<bool> {
         if !self.has(id)? {
             return Ok(false);
@@ -139,7 +139,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Whether a session tells that it was split into this one and others.
+    /// Whether a session names this part among those that it was split into.
     fn tells_of_piece(&self, parent: &str, piece: &str) -> Result<bool> {
         let session = self.load(parent, &mut Report::default())?;
         let mut told = session.live_events().into_iter();
@@ -149,7 +149,7 @@ impl Store {
         }))
     }
 
-    /// Whether a session tells already that it was split into these.
+    /// Whether a session already names these parts.
     fn tells_of(&self, parent: &str, pieces: &[String]) -> Result<bool> {
         let session = self.load(parent, &mut Report::default())?;
         let live = session.live_events();

@@ -1,5 +1,5 @@
-//! Many new files at once: written under temporary names, synced together, then named. A session may be several files,
-//! which get their names one after another.
+//! Creates many files efficiently: writes them under temporary names, syncs them together, then renames them. A
+//! session may consist of several files, which are renamed one after another.
 
 use super::atomic::{self, Temporary};
 use super::directory::{Directory, FILE_MODE};
@@ -14,17 +14,17 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Temporary names begin so; `.stage-PID-N` is locked as long as the batch lives, `.stage-PID-N-K` are its files.
+/// Prefix of temporary names: `.stage-PID-N` is locked while the batch exists, `.stage-PID-N-K` are its files.
 pub(super) const PREFIX: &str = ".stage-";
 
-/// How much of a file is collected before it is written.
+/// Write buffer size in bytes.
 const BLOCK: usize = 256 * 1024;
 
-/// Files that get their names together. Threads may share it.
+/// Files that are named together. Threads may share it.
 #[derive(Debug)]
 pub struct Batch {
     directory: Directory,
-    /// The store's aliases, which take names too.
+    /// The store's aliases, whose names must not be reused.
     aliases: Option<Directory>,
     /// Whether lines get checksums.
     checked: bool,
@@ -34,16 +34,16 @@ pub struct Batch {
     made: AtomicU64,
 }
 
-/// A session of a batch whose files have no names yet; dropped without a commit they are gone.
+/// A session of a batch whose files have no names yet; removed on drop unless committed.
 #[derive(Debug)]
 pub struct Staged<'b> {
     batch: &'b Batch,
     id: String,
-    /// In the order in which they get their names.
+    /// In the order of naming.
     files: Vec<Unnamed>,
 }
 
-/// A file that is written and has no name yet.
+/// A written file without a name.
 #[derive(Debug)]
 struct Unnamed {
     temporary: String,
@@ -52,17 +52,17 @@ struct Unnamed {
 }
 
 impl Batch {
-    /// For a folder outside a store: files `<id>.jsonl` without checksums, readable as the umask says.
+    /// A batch for a directory outside a store: files `<id>.jsonl` without checksums, with permissions by umask.
     pub fn in_folder(path: &Path) -> Result<Batch> {
         Batch::new(Directory::open(path)?, None, false, 0o666)
     }
 
-    /// For the folder of another system: its files, which are their owner's alone.
+    /// A batch for a directory of another system, with files accessible to the owner only.
     pub fn in_foreign_folder(path: &Path) -> Result<Batch> {
         Batch::new(Directory::open(path)?, None, false, FILE_MODE)
     }
 
-    /// For a store's sessions.
+    /// A batch for a store's sessions.
     pub(super) fn in_store(sessions: Directory, aliases: Option<Directory>) -> Result<Batch> {
         Batch::new(sessions, aliases, true, FILE_MODE)
     }
@@ -75,7 +75,7 @@ impl Batch {
             let tag = format!("{PREFIX}{process}-{}", MADE.fetch_add(1, Ordering::Relaxed));
             match Temporary::new(&directory, tag.clone(), FILE_MODE, Duration::ZERO) {
                 Ok(marker) => break (tag, marker.into_file()),
-                // A process of the same number in another container.
+                // A process with the same id in another container.
                 Err(error) if error.kind == Kind::Locked => {}
                 Err(error) => return Err(error),
             }
@@ -92,8 +92,8 @@ impl Batch {
         })
     }
 
-    /// Writes a file that will be `<id>.jsonl`, without waiting for the disk. A newline at a line's end is taken
-    /// as its ending.
+    /// Writes the file that will be `<id>.jsonl`, without syncing. A newline at the end of a line counts as its
+    /// ending.
     pub fn stage<L: AsRef<[u8]>>(&self, id: &str, lines: impl IntoIterator<Item = L>) -> Result<Staged<'_>> {
         key::checked_id(id)?;
         let (mut staged, mut file, shown) = self.begin(id, log_name(id))?;
@@ -120,8 +120,8 @@ impl Batch {
         Ok(staged)
     }
 
-    /// Writes the files that a session has in another system's folder: name and content of each, in the order in
-    /// which they are to get their names.
+    /// Writes the files of a session for another system's directory: name and content of each, in the order of
+    /// naming.
     pub fn stage_files<'f>(
         &self,
         id: &str,
@@ -141,7 +141,7 @@ impl Batch {
         all.ok_or_else(|| Error::new(Kind::Usage, format!("{id}: not a file")))
     }
 
-    /// Makes a file that will have this name; from here on dropping it takes the file away.
+    /// Creates a file that will have this name; removed on drop from here on.
     fn begin(&self, id: &str, name: String) -> Result<(Staged<'_>, File, String)> {
         let temporary = format!("{}-{}", self.tag, self.made.fetch_add(1, Ordering::Relaxed));
         let shown = self.directory.shown(&temporary);
@@ -159,8 +159,7 @@ impl Batch {
         Ok((staged, file, shown))
     }
 
-    /// Makes all of them durable and names them. A result is told when it is final: the id, and
-    /// [`Kind::Exists`] where the name was taken.
+    /// Syncs and names all files. Returns the final result for each id: [`Kind::Exists`] if the name was taken.
     pub fn commit(&self, staged: Vec<Staged<'_>>) -> Vec<(String, Result<()>)> {
         let temporary: Vec<&str> = staged
             .iter()
@@ -182,7 +181,7 @@ impl Batch {
         for nth in 0..most {
             let mut named = Vec::new();
             for (at, one) in staged.iter_mut().enumerate() {
-                // Whoever sees a file has seen those before it.
+                // A visible file implies that the earlier ones are visible.
                 if nth < one.files.len() && results[at].is_ok() {
                     results[at] = self.name(one, nth);
                     named.extend(results[at].is_ok().then_some(at));
@@ -224,18 +223,18 @@ impl Batch {
     }
 }
 
-/// The same failure for another file.
+/// The same error for another file.
 fn like(error: &Error, kind: Kind) -> Error {
     Error::new(kind, error.message.clone())
 }
 
 impl Staged<'_> {
-    /// The id that it will have.
+    /// Its future id.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The last file is written.
+    /// Completes the last file.
     fn finish(&mut self, file: &File) -> Result<()> {
         let shown = || {
             self.files
@@ -249,18 +248,18 @@ impl Staged<'_> {
 impl Drop for Staged<'_> {
     fn drop(&mut self) {
         for file in self.files.iter().filter(|file| !file.named) {
-            let _ = atomic::unlink(&self.batch.directory, &file.temporary); // swept by the next batch otherwise
+            let _ = atomic::unlink(&self.batch.directory, &file.temporary); // on failure the next batch removes it
         }
     }
 }
 
 impl Drop for Batch {
     fn drop(&mut self) {
-        let _ = atomic::unlink(&self.directory, &self.tag); // swept by the next batch otherwise
+        let _ = atomic::unlink(&self.directory, &self.tag); // on failure the next batch removes it
     }
 }
 
-/// Whether a file of this name belongs to a batch that is at work.
+/// Whether a file with this name belongs to an active batch.
 pub(super) fn is_in_use(directory: &Directory, name: &str) -> Result<bool> {
     let numbers: Vec<&str> = name.strip_prefix(PREFIX).unwrap_or_default().split('-').collect();
     let marker = format!("{PREFIX}{}", numbers[..numbers.len().min(2)].join("-"));
@@ -270,7 +269,7 @@ pub(super) fn is_in_use(directory: &Directory, name: &str) -> Result<bool> {
     }
 }
 
-/// Takes away what batches of dead processes left: those whose lock can be had.
+/// Removes files of dead batches: those whose lock is free.
 pub(super) fn sweep(directory: &Directory) -> Result<()> {
     let mut files: Vec<(String, String)> = Vec::new();
     for name in directory.names()? {
@@ -287,10 +286,10 @@ pub(super) fn sweep(directory: &Directory) -> Result<()> {
             files.push((format!("{PREFIX}{process}-{number}"), name));
         }
     }
-    // The files of a batch first, its marker, which is shorter, last.
+    // Remove the files of a batch before its marker, which has a shorter name.
     files.sort_by(|one, other| (&one.0, other.1.len()).cmp(&(&other.0, one.1.len())));
     for batch in files.chunk_by(|one, other| one.0 == other.0) {
-        // Opened by name and not looked up in the list, which may be older than a marker.
+        // Open by name rather than from the list, which may be older than a marker.
         let marker = match atomic::open_locked(directory, &batch[0].0, None, OFlags::RDWR, Duration::ZERO) {
             Err(error) if error.kind == Kind::Locked => continue,
             marker => marker?,

@@ -1,4 +1,4 @@
-//! The end of a log, from which the next append goes on.
+//! Reads the end of a log, where the next append continues.
 
 use super::log::{Chain, REPAIR_LENGTH, SEAL, digits_of};
 use crate::error::Place;
@@ -7,18 +7,18 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// How much of a log's end is read to continue its chain: one block of the usual file systems.
+/// How many bytes at the end are read to continue the checksum chain: one block of common file systems.
 const TAIL: u64 = 4096;
 
-/// How much is read at once further back.
+/// Read size in bytes further back.
 const BLOCK: u64 = 256 * 1024;
 
-/// The end of a log: where its chain stands, and whether its last line is without a newline.
+/// The end of a log: the state of its checksum chain, and whether the last line lacks a newline.
 #[derive(Clone, Copy, Debug)]
 pub struct Tail {
-    /// Behind the last byte, and behind the newline that a torn line still gets.
+    /// The state after the last byte, including the newline that a partial line still gets.
     pub chain: Chain,
-    /// Whether a newline is missing.
+    /// Whether the newline is missing.
     pub torn: bool,
 }
 
@@ -40,7 +40,7 @@ impl Tail {
         let mut found = last_checked(&last, start);
         let whole = start;
         while found.is_none() && start > 0 {
-            // A seal, and what is read ahead of it, may lie across the border.
+            // A checksum, and the bytes needed before it, may cross the boundary.
             let end = (start + (SEAL + REPAIR_LENGTH) as u64).min(length);
             start = start.saturating_sub(BLOCK);
             found = last_checked(&read(file, start, end)?, start);
@@ -56,8 +56,7 @@ impl Tail {
     }
 }
 
-/// The last line of a log of this length, without its newline; an empty one when it is longer than a line of ours that
-/// tells what happened.
+/// The last line of a log of this length, without newline; empty if it is longer than any event that convo writes.
 pub fn last_line(file: &File, length: u64) -> io::Result<Vec<u8>> {
     let start = length.saturating_sub(BLOCK);
     let mut block = read(file, start, length)?;
@@ -71,7 +70,7 @@ pub fn last_line(file: &File, length: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The length of a log without a last line that is incomplete: one that has no newline and is not a record yet.
+/// The length of a log without an incomplete last line: one without newline that is not yet a record.
 pub fn complete_length(file: &File, length: u64) -> io::Result<u64> {
     let mut start = length;
     let mut last = Vec::new();
@@ -103,14 +102,14 @@ fn read(file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {
     Ok(block)
 }
 
-/// The chain behind the last checked line that ends in this piece of a log, and where the line after it begins.
+/// The checksum state after the last checked line that ends in this block, and the offset of the next line.
 fn last_checked(block: &[u8], start: u64) -> Option<(Chain, u64)> {
     memchr::memrchr_iter(b'\n', block).find_map(|newline| {
         let line = &block[..newline];
         let digits = digits_of(line)?;
         let covered = &line[..line.len() - SEAL];
         let begin = memchr::memrchr(b'\n', covered).map(|before| before + 1);
-        // Whether a short line is a repair is told by its beginning, which may lie further back.
+        // A short line is recognized as a repair by its beginning, which may be further back.
         if begin.is_none() && start > 0 && covered.len() <= REPAIR_LENGTH {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Sessions that were removed, and the way back.
+//! The trash: removed sessions, and their restoration.
 
 use super::directory::Directory;
 use super::sessions::goes_on;
@@ -9,16 +9,16 @@ use rustix::fs::OFlags;
 
 pub(super) const TRASH: &str = "trash";
 
-/// The ending of a copy in the quarantine.
+/// The suffix of a copy in the quarantine.
 const COPY: &str = ".copy";
 
-/// Folders of a store that hold pieces of a session: under the name of its log, and copies of it.
+/// Directories with data of a session besides its log, named like the log.
 const PIECES: [&str; 2] = ["archive", "quarantine"];
 
-/// Everywhere beside its log that something of a session is kept.
+/// All places besides the log that contain data of a session.
 pub(super) const KEPT: [&str; 3] = [PIECES[0], PIECES[1], TRASH];
 
-/// A removed session: its id, when, and which of several removals in that second.
+/// A removed session: its id, the time, and a number among removals within that second.
 type Entry = (String, String, u64);
 
 /// Length of `20261120T180203Z`.
@@ -35,7 +35,7 @@ fn is_time(text: &str) -> bool {
             })
 }
 
-/// A time in RFC 3339, in UTC and to the second, as the names of files have it.
+/// Converts an RFC 3339 time in UTC to the form used in file names, with seconds.
 pub(super) fn checked_time(now: &str) -> Result<String> {
     let time: String = now.chars().filter(|digit| !matches!(digit, '-' | ':')).collect();
     match is_time(&time) {
@@ -47,7 +47,7 @@ pub(super) fn checked_time(now: &str) -> Result<String> {
     }
 }
 
-/// Reads `<id>.<time>.jsonl` or `<id>.<time>.<n>.jsonl`; an id may have dots.
+/// Parses `<id>.<time>.jsonl` or `<id>.<time>.<n>.jsonl`; an id may contain dots.
 pub(super) fn entry(name: &str) -> Option<Entry> {
     let (before, last) = name.strip_suffix(".jsonl")?.rsplit_once('.')?;
     let (id, time, nth) = if is_time(last) {
@@ -67,26 +67,26 @@ pub(super) fn entry_name(id: &str, time: &str, nth: u64) -> String {
     }
 }
 
-/// Whether a file of the archive or the quarantine is of this session.
+/// Whether a file of the archive or the quarantine belongs to this session.
 fn is_piece(file: &str, id: &str) -> bool {
     let log = log_name(id);
     file == log || file == atomic::temporary_name(&log) || is_copy(file).is_some_and(|other| other == id)
 }
 
-/// The session of which a file of the quarantine is a copy. Its ending is another than that of a log: the name of a
-/// log may look like an id and a time.
+/// The session of which a file in the quarantine is a copy. The suffix differs from that of a log, because the name
+/// of a log may look like an id with a time.
 pub(super) fn is_copy(file: &str) -> Option<String> {
     let stem = file.strip_suffix(COPY)?;
     entry(&format!("{stem}.jsonl")).map(|(id, ..)| id)
 }
 
-/// A name for a copy of a log.
+/// The name of a copy of a log.
 pub(super) fn copy_name(id: &str, time: &str, nth: u64) -> String {
     let name = entry_name(id, time, nth);
     format!("{}{COPY}", name.strip_suffix(".jsonl").unwrap_or(&name))
 }
 
-/// `20261120T180203Z` as RFC 3339.
+/// Converts `20261120T180203Z` to RFC 3339.
 pub(super) fn spelled(time: &str) -> String {
     let (day, clock) = time.split_at(8);
     let part = |text: &str, at: usize| text.get(at..at + 2).unwrap_or_default().to_string();
@@ -106,8 +106,8 @@ fn seconds(time: &str) -> Option<i64> {
 }
 
 impl Store {
-    /// Moves a session to the trash; `now` is RFC 3339 in UTC to the second. Aliases keep naming it, and work
-    /// again when it is restored.
+    /// Moves a session to the trash; `now` is RFC 3339 in UTC to the second. Aliases still name it and work again
+    /// after it is restored.
     pub fn remove(&self, id: &str, now: &str) -> Result<()> {
         let id = key::checked_id(id)?;
         let time = checked_time(now)?;
@@ -125,7 +125,7 @@ impl Store {
         Ok(())
     }
 
-    /// Brings the session back that was removed last under this id.
+    /// Restores the session removed last under this id.
     pub fn restore_removed(&self, id: &str) -> Result<()> {
         let id = key::checked_id(id)?;
         let none = || Error::new(Kind::NotFound, format!("{id}: no such session in the trash"));
@@ -151,7 +151,7 @@ impl Store {
         }
     }
 
-    /// Whether this is the key under which another session goes on: the one that began so may come back.
+    /// Whether this is a key that moved to another session, so that the first session may be restored.
     fn is_moved_key(&self, id: &str) -> Result<bool> {
         match self.alias_ids(id)?.as_deref() {
             Some([moved]) if !self.has(id)? && self.has(moved)? => Ok(goes_on(&self.first_line(moved)?, id)),
@@ -159,17 +159,17 @@ impl Store {
         }
     }
 
-    /// Destroys a session: its aliases, what of it is in the trash, the archive and the quarantine, and its log.
+    /// Purges a session: its aliases, its data in the trash, the archive and the quarantine, and its log.
     pub fn purge(&self, id: &str) -> Result<()> {
         let id = key::checked_id(id)?;
-        // Everything is found before anything is destroyed.
+        // Find everything before deleting anything.
         let name = log_name(id);
         let sessions = self.sessions()?;
         let locked = match sessions {
             Some(sessions) => atomic::open_locked(sessions, &name, None, OFlags::RDWR, self.lock_timeout)?,
             None => None,
         };
-        // The log goes last: as long as it is there, what was cut off can be done again by its name.
+        // Delete the log last: while it exists, an interrupted purge can be repeated by name.
         let mut places = self.pieces(id, &KEPT)?;
         if let Some(sessions) = sessions {
             let log = locked.iter().map(|_| name.clone());
@@ -186,7 +186,7 @@ impl Store {
                     found |= atomic::unlink(folder, name)?;
                 }
             }
-            // All of them: a run that was killed may have destroyed something and not come to the sync.
+            // Sync all directories: a killed process may have deleted files without syncing.
             places
                 .iter()
                 .try_for_each(|(folder, _)| atomic::sync_directory(folder))
@@ -196,7 +196,7 @@ impl Store {
         if found { Ok(()) } else { Err(no_session(id)) }
     }
 
-    /// What there is of a session in these folders, beside its log.
+    /// The files of a session in these directories, besides its log.
     pub(super) fn pieces(&self, id: &str, places: &[&str]) -> Result<Vec<(Directory, Vec<String>)>> {
         let mut found = Vec::new();
         for place in places {
@@ -213,14 +213,14 @@ impl Store {
         Ok(found)
     }
 
-    /// Whether there is anything of a session beside its log.
+    /// Whether there is any data of a session besides its log.
     pub fn has_pieces(&self, id: &str) -> Result<bool> {
         Ok(key::is_id(id) && self.pieces(id, &KEPT)?.iter().any(|(_, names)| !names.is_empty()))
     }
 
-    /// Takes away the aliases that name this session and no other.
+    /// Removes the aliases that name only this session.
     fn drop_aliases(&self, id: &str, any: &mut bool) -> Result<()> {
-        // What is no alias is told by fsck, and holds nothing up.
+        // Invalid alias files are reported by fsck and ignored here.
         let all = match self.alias_files(&mut Vec::new()) {
             Err(error) if matches!(error.kind, Kind::Data | Kind::Unsafe) => return Ok(()),
             all => all?,
@@ -231,12 +231,12 @@ impl Store {
                 *any = true;
             }
         }
-        // Also those that a killed run took away.
+        // Sync also those that a killed process removed.
         self.aliases_folder()?.map_or(Ok(()), atomic::sync_directory)
     }
 
-    /// Destroys what was removed up to a time (seconds since 1970; none: everything), and the pieces of sessions of
-    /// which nothing else is left; the number of sessions and of bytes.
+    /// Purges sessions removed up to a time (seconds since 1970; none: all), and leftover data of sessions that no
+    /// longer exist; returns the number of sessions and of bytes.
     pub fn empty_trash(&self, until: Option<i64>, dry_run: bool) -> Result<(u64, u64)> {
         let Some(trash) = self.directory().inner(TRASH)? else {
             return Ok((0, 0));
@@ -267,7 +267,7 @@ impl Store {
                         atomic::sync_directory(&folder)?;
                     }
                 }
-                // The log goes last, as with a purge.
+                // Delete the log last, as in a purge.
                 let (id, time, nth) = &old[nth];
                 atomic::unlink(&trash, entry_name(id, time, *nth))?;
             }
@@ -281,7 +281,7 @@ impl Store {
         Ok((count, bytes))
     }
 
-    /// What is in the trash: ids and times in RFC 3339, oldest first.
+    /// The removed sessions: ids and times in RFC 3339, oldest first.
     pub fn trash(&self) -> Result<Vec<(String, String)>> {
         let mut entries = self.entries()?;
         entries.sort_by(|one, other| (&one.1, one.2, &one.0).cmp(&(&other.1, other.2, &other.0)));

@@ -1,5 +1,5 @@
-//! Lines that belong together: a log has all of them or none, whatever happens on the way. An append alone leaves some
-//! of them when the power fails in it, which is fine for messages, and not for a history that is taken over.
+//! Appends lines atomically: a log gets all of them or none. A plain append may keep some of them after a power
+//! failure, which is acceptable for messages but not for a promoted history.
 
 use super::held::Held;
 use super::lease::{self, Writers};
@@ -11,8 +11,8 @@ use crate::model::key;
 use std::io::{self, Write};
 
 impl Store {
-    /// Adds lines to a session as a whole if its log still has the length that was read; tells whether it had. The log
-    /// is written anew, so that this is for sessions with little in them.
+    /// Appends lines atomically if the log still has the length that was read; returns whether it had. Rewrites the
+    /// log, so it is meant for short sessions.
     pub fn append_whole(&self, id: &str, lines: &[Vec<u8>], length: u64) -> Result<bool> {
         let Some(held) = self.hold_at(id, length)? else {
             return Ok(false);
@@ -23,8 +23,8 @@ impl Store {
         Ok(true)
     }
 
-    /// The same for what is new in a session, such as a question and its answer. While a program that takes no lock has
-    /// the log open for writing it cannot be written anew: then the lines are appended, in one write.
+    /// The same for new lines of a session, such as a question and its answer. If a program without locks has the log
+    /// open for writing, the log cannot be rewritten, so the lines are appended in one write.
     pub fn append_together(&self, id: &str, lines: &[Vec<u8>], length: u64) -> Result<bool> {
         let borrowed: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
         if lines.len() < 2 {
@@ -41,14 +41,14 @@ impl Store {
         Ok(true)
     }
 
-    /// Locks a log; none when it has another length.
+    /// Locks a log; none if it has another length.
     fn hold_at(&self, id: &str, length: u64) -> Result<Option<Held<'_>>> {
         let held = Held::open(self, key::checked_id(id)?)?;
         Ok((held.facts.size == length).then_some(held))
     }
 }
 
-/// The content of a log with lines at its end.
+/// The content of a log followed by new lines.
 fn with(held: &Held<'_>, lines: &[Vec<u8>]) -> Result<impl FnMut(&mut dyn Write) -> Result<()>> {
     let mut pending = Pending::default();
     for line in lines {

@@ -1,4 +1,4 @@
-//! Committed changes made, each of them once however often this runs; and undone.
+//! Applies committed changes, idempotently, and computes their undo.
 
 use super::journal::{Entry, Journal, names};
 use super::{Changes, Content, Sum, parted};
@@ -11,7 +11,7 @@ use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The name of a new file beside the old one: no other command removes it.
+/// The name of a new file next to the old one, unique to these changes.
 pub fn temporary(name: &OsStr, id: &str) -> Result<String> {
     match name.to_str() {
         Some(name) => Ok(format!(".{name}.{id}")),
@@ -22,7 +22,7 @@ pub fn temporary(name: &OsStr, id: &str) -> Result<String> {
     }
 }
 
-/// The parts of a path whose directory may have moved meanwhile.
+/// The directory and name of a path whose directory may have been moved by these changes.
 fn there(path: &Path) -> Result<Option<(Directory, &OsStr)>> {
     match parted(path) {
         Err(error) if error.kind == Kind::NotFound => Ok(None),
@@ -30,7 +30,7 @@ fn there(path: &Path) -> Result<Option<(Directory, &OsStr)>> {
     }
 }
 
-/// Makes the changes that are not made yet, each kind durable before the next one begins.
+/// Applies the remaining changes; each kind is durable before the next one begins.
 pub fn apply(journal: &Journal) -> Result<()> {
     let mut touched = Vec::new();
     for entry in &journal.entries {
@@ -67,7 +67,7 @@ pub fn apply(journal: &Journal) -> Result<()> {
             touched.extend([old, new]);
         }
     }
-    // A run that was killed may have moved them and not made it durable.
+    // A killed process may have moved them without syncing.
     for entry in &journal.entries {
         if let Entry::Move(_, to, _) = entry
             && let Some((directory, _)) = there(to)?
@@ -87,7 +87,7 @@ pub fn apply(journal: &Journal) -> Result<()> {
     sync(touched.iter())
 }
 
-/// Whether there is something at a path.
+/// Whether a path exists.
 pub fn exists(path: &Path) -> Result<bool> {
     match there(path)? {
         Some((directory, name)) => Ok(directory.facts(name)?.is_some()),
@@ -95,7 +95,7 @@ pub fn exists(path: &Path) -> Result<bool> {
     }
 }
 
-/// Makes the file systems of these directories durable.
+/// Syncs the file systems of these directories.
 pub fn sync<'d>(directories: impl Iterator<Item = &'d Directory>) -> Result<()> {
     let mut devices = Vec::new();
     for directory in directories {
@@ -108,7 +108,7 @@ pub fn sync<'d>(directories: impl Iterator<Item = &'d Directory>) -> Result<()> 
     Ok(())
 }
 
-/// Removes the new files of changes that were never committed.
+/// Removes the new files of uncommitted changes.
 pub fn sweep(journal: &Journal) -> Result<()> {
     for entry in &journal.entries {
         if let Entry::Write { path, .. } = entry
@@ -120,7 +120,7 @@ pub fn sweep(journal: &Journal) -> Result<()> {
     Ok(())
 }
 
-/// The changes that undo these.
+/// The changes that undo a journal.
 pub fn undoing<'c>(directory: &'c Directory, journal: &'c Journal) -> Result<Changes<'c>> {
     let mut changes = Changes::default();
     let changed = |path: &Path| {

@@ -1,4 +1,4 @@
-//! A journal: a line for each change, the old bytes of a file behind its line.
+//! A journal of changes: one line per change, followed by the old bytes of a changed file.
 
 use super::Changes;
 use crate::error::{Error, Kind, Result};
@@ -10,12 +10,12 @@ use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// Endings of the names of journals: not committed, committed and not done, done. The first two are hidden.
+/// Suffixes of journal names by state: not committed, committed but not finished, finished. The first two are hidden.
 pub const PLANNED: &str = ".plan";
 pub const COMMITTED: &str = ".committed";
 pub const DONE: &str = ".journal";
 
-/// The id in a hidden name.
+/// The id in a hidden journal name.
 pub fn id<'n>(name: &'n str, ending: &str) -> Option<&'n str> {
     name.strip_prefix('.')?.strip_suffix(ending)
 }
@@ -23,7 +23,7 @@ pub fn id<'n>(name: &'n str, ending: &str) -> Option<&'n str> {
 /// A change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// A file with new content: the checksum of that, and the place of the old bytes in the journal.
+    /// New content of a file: its checksum, and the position of the old bytes in the journal.
     Write {
         /// The file.
         path: PathBuf,
@@ -32,22 +32,22 @@ pub enum Entry {
         /// Offset and length of the old bytes.
         old: (u64, u64),
     },
-    /// A directory that is made.
+    /// A directory to create.
     Make(PathBuf),
-    /// A file or directory with a new path; what a directory has.
+    /// A file or directory with its new path and, for a directory, its entries.
     Move(PathBuf, PathBuf, Vec<OsString>),
-    /// A directory that is removed.
+    /// A directory to remove.
     Remove(PathBuf),
 }
 
-/// Changes that were committed.
+/// A committed journal.
 #[derive(Debug)]
 pub struct Journal {
-    /// Its name.
+    /// Its id.
     pub id: String,
-    /// What the changes were made for.
+    /// Description of the purpose.
     pub about: Value,
-    /// The journal that they undo.
+    /// The id of the journal that it undoes.
     pub undoes: Option<String>,
     /// All changes.
     pub entries: Vec<Entry>,
@@ -55,7 +55,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Reads a journal but for the old bytes.
+    /// Parses a journal, except for the old bytes.
     pub(super) fn read(file: File, shown: &str, id: &str, base: &Path) -> Result<Journal> {
         let failed = |error| Error::io(shown, error).kind(Kind::InputOutput);
         let mut input = BufReader::new(file);
@@ -112,7 +112,7 @@ impl Journal {
     }
 }
 
-/// A name or path: text, or an array of one text in hex if it is not UTF-8.
+/// Encodes a name or path: as text, or as an array with one hexadecimal string if it is not UTF-8.
 fn encoded(bytes: &[u8]) -> Value {
     match std::str::from_utf8(bytes) {
         Ok(text) => Value::String(text.to_string()),
@@ -130,7 +130,7 @@ fn decoded(value: &Value) -> Option<OsString> {
     Some(OsString::from_vec(bytes?))
 }
 
-/// A path; one below the base begins with `~/`.
+/// Parses a path; one that begins with `~/` is relative to the base.
 fn path(value: &Value, name: &str, base: &Path) -> Option<PathBuf> {
     let path = PathBuf::from(decoded(value.get(name)?)?);
     Some(match path.strip_prefix("~") {
@@ -156,7 +156,7 @@ pub fn begin(out: &mut dyn Write, id: &str, about: &Value, undoes: Option<&str>)
     line(out, &header)
 }
 
-/// Writes the line of a file; its old bytes and a newline follow.
+/// Writes the line of a changed file; its old bytes and a newline must follow.
 pub fn write(out: &mut dyn Write, path: &Path, base: &Path, bytes: u64, sha256: &str) -> io::Result<()> {
     line(
         out,
@@ -164,7 +164,7 @@ pub fn write(out: &mut dyn Write, path: &Path, base: &Path, bytes: u64, sha256: 
     )
 }
 
-/// Writes what follows the files.
+/// Writes the lines after the files.
 pub fn end(out: &mut dyn Write, changes: &Changes<'_>, base: &Path) -> io::Result<()> {
     for path in &changes.makes {
         line(out, &json!({"make": text(path, base)}))?;
@@ -183,7 +183,7 @@ pub fn end(out: &mut dyn Write, changes: &Changes<'_>, base: &Path) -> io::Resul
     line(out, &json!({"end": true}))
 }
 
-/// The names in a directory but hidden ones, sorted; none for a file.
+/// The sorted names in a directory except hidden ones; none for a file.
 pub fn names(path: &Path) -> Result<Vec<OsString>> {
     let failed = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
     let mut names: Vec<OsString> = Vec::new();
@@ -197,8 +197,8 @@ pub fn names(path: &Path) -> Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// Copies so many bytes of a file from an offset on; how many there were. Reads and writes, so that the writes of a run
-/// are all of one kind.
+/// Copies a byte range of a file; returns the number of bytes copied. Uses plain reads and writes, so that all writes
+/// of a run are of the same kind.
 pub fn copy(mut file: &File, (start, length): (u64, u64), out: &mut dyn Write) -> io::Result<u64> {
     file.seek(SeekFrom::Start(start))?;
     let mut input = io::Read::take(file, length);

@@ -1,6 +1,6 @@
-//! Changes of several files, all or nothing: new files are written beside the old ones, then a journal with the old bytes
-//! commits them, then they get their names. After a crash, the next run finishes what was committed and removes the
-//! rest; what was done last can be undone.
+//! Atomic changes of several files: new files are written next to the old ones, a journal with the old bytes commits
+//! them, then they are renamed. After a crash the next run completes committed changes and removes others. The last
+//! changes can be undone.
 
 mod apply;
 mod journal;
@@ -23,33 +23,33 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What the names of copies begin with.
+/// Name prefix of copies.
 const SCRATCH: &str = ".copy-";
 
-/// Writes the new content of a file, each time the same.
+/// Writes the new content of a file; must write the same on each call.
 pub type Content<'c> = Box<dyn Fn(&mut dyn Write) -> Result<()> + 'c>;
 
-/// What is to be changed, in this order.
+/// The planned changes, in the order in which they are applied.
 #[derive(Default)]
 pub struct Changes<'c> {
-    /// Files with their new content, where they are now.
+    /// Files by their current paths, with their new content.
     pub writes: Vec<(PathBuf, Content<'c>)>,
-    /// Directories to make.
+    /// Directories to create.
     pub makes: Vec<PathBuf>,
-    /// Files and directories with their new paths, which nobody may have.
+    /// Files and directories with their new paths, which must not exist.
     pub moves: Vec<(PathBuf, PathBuf)>,
-    /// Directories to remove if they are empty by then.
+    /// Directories to remove if they are empty.
     pub removes: Vec<PathBuf>,
 }
 
 impl Changes<'_> {
-    /// Whether there is nothing to do.
+    /// Whether there are no changes.
     pub fn is_empty(&self) -> bool {
         self.writes.is_empty() && self.moves.is_empty()
     }
 }
 
-/// A directory of journals, locked as long as it is open.
+/// A directory of journals, locked while open.
 #[derive(Debug)]
 pub struct Journals {
     directory: Directory,
@@ -59,7 +59,7 @@ pub struct Journals {
 }
 
 impl Journals {
-    /// Opens the directory, and makes it if it is missing. Paths below `base` are kept as below it, wherever that is later.
+    /// Opens the directory, creating it if missing. Paths below `base` are stored relative to it.
     pub fn open(path: &Path, base: &Path, timeout: Duration) -> Result<Journals> {
         super::make_folders(path, FOLDER_MODE)?;
         let directory = Directory::open(path)?;
@@ -74,7 +74,7 @@ impl Journals {
         })
     }
 
-    /// Whether a directory has journals of runs that did not end. It need not exist.
+    /// Whether a directory contains journals of unfinished runs. The directory need not exist.
     ///
     /// # Errors
     /// [`Kind::InputOutput`] if it cannot be read.
@@ -88,11 +88,11 @@ impl Journals {
         }
     }
 
-    /// A copy of a file beside the journals, which is removed when it is dropped, or by the next run; and the state of
-    /// the file. Endings that a database adds to its name belong to it.
+    /// Copies a file next to the journals and records its state. The copy is removed on drop or by the next run,
+    /// together with files that a database creates by adding a suffix to its name.
     ///
     /// # Errors
-    /// What reading and writing fails with.
+    /// Read and write errors.
     pub fn scratch(&self, path: &Path) -> Result<Scratch<'_>> {
         let failed = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
         let (directory, name) = parted(path)?;
@@ -114,10 +114,10 @@ impl Journals {
         Ok(scratch)
     }
 
-    /// Finishes what earlier runs committed and removes what they did not; how many of each.
+    /// Completes committed changes of earlier runs and removes uncommitted ones; returns the number of each.
     ///
     /// # Errors
-    /// What reading and writing fails with.
+    /// Read and write errors.
     pub fn finish(&self) -> Result<(usize, usize)> {
         let (mut finished, mut removed) = (0, 0);
         for name in self.directory.all_names()? {
@@ -131,7 +131,7 @@ impl Journals {
                 self.carry_out(&journal)?;
                 finished += 1;
             } else if let Some(id) = journal::id(name, PLANNED) {
-                // Without a whole list, no file was written yet.
+                // If the journal is incomplete, no file was written yet.
                 if let Ok(journal) = self.read(name, id) {
                     apply::sweep(&journal)?;
                 }
@@ -145,11 +145,11 @@ impl Journals {
         Ok((finished, removed))
     }
 
-    /// Makes all changes, or none; `about` is kept with them. A journal that they undo is removed.
+    /// Applies all changes or none; `about` is stored with them. Removes the journal that they undo, if any.
     ///
     /// # Errors
-    /// [`Kind::Locked`] if a file changes meanwhile or a program has it open, [`Kind::Exists`] if a new path is taken,
-    /// [`Kind::Unsure`] if the changes are committed and the next run has to finish them.
+    /// [`Kind::Locked`] if a file changed meanwhile or a program has it open, [`Kind::Exists`] if a new path exists,
+    /// [`Kind::Unsure`] if the changes are committed but the next run must complete them.
     pub fn change(
         &self,
         at: &str,
@@ -211,7 +211,7 @@ impl Journals {
         if let Err(error) = done {
             for (directory, name, ..) in &read {
                 if let Ok(name) = apply::temporary(name, &id) {
-                    let _ = atomic::unlink(directory, name); // removed by the next run otherwise
+                    let _ = atomic::unlink(directory, name); // on failure the next run removes it
                 }
             }
             let _ = atomic::unlink(&self.directory, &plan);
@@ -226,10 +226,10 @@ impl Journals {
         })
     }
 
-    /// The newest changes that were made and not undone.
+    /// The newest completed changes that were not undone.
     ///
     /// # Errors
-    /// What reading fails with.
+    /// Read errors.
     pub fn last(&self) -> Result<Option<Journal>> {
         let mut names = self.directory.names()?;
         names.retain(|name| journal::id(&format!(".{name}"), DONE).is_some());
@@ -242,18 +242,18 @@ impl Journals {
     /// The changes that undo these.
     ///
     /// # Errors
-    /// [`Kind::Locked`] if something changed since.
+    /// [`Kind::Locked`] if a file changed since.
     pub fn undoing<'c>(&'c self, journal: &'c Journal) -> Result<Changes<'c>> {
         apply::undoing(&self.directory, journal)
     }
 
-    /// A name for a journal: the time, and a number if need be.
+    /// A free name for a journal: the time, with a number if necessary.
     fn free(&self, at: &str) -> Result<String> {
         let names = self.directory.names()?;
         let time: String = at.chars().filter(|c| c.is_ascii_alphanumeric()).collect();
         let id = |nth: u32| format!("{time}-{nth:03}");
         let taken = |id: &String| names.iter().any(|name| name.starts_with(id.as_str()));
-        // Later ones have later names.
+        // Later journals must sort after earlier ones.
         Ok((1..).map(id).find(|id| !taken(id)).unwrap_or(time))
     }
 
@@ -293,15 +293,15 @@ impl Journals {
         Journal::read(file, &self.directory.shown(name), id, &self.base)
     }
 
-    /// Makes the committed changes that are not made yet.
+    /// Applies the remaining committed changes.
     fn carry_out(&self, journal: &Journal) -> Result<()> {
         apply::apply(journal)?;
         let committed = format!(".{}{COMMITTED}", journal.id);
         match &journal.undoes {
-            // What was undone leaves nothing.
+            // Undone changes leave no journal.
             Some(undone) => {
                 atomic::unlink(&self.directory, format!("{undone}{DONE}"))?;
-                // The other way round, it could be undone again.
+                // In the reverse order, the changes could be undone again.
                 atomic::sync_directory(&self.directory)?;
                 atomic::unlink(&self.directory, &committed)?;
             }
@@ -315,7 +315,7 @@ impl Journals {
     }
 }
 
-/// A copy of a file, to be changed by a program and written in place of it.
+/// A copy of a file that a program changes before it replaces the file.
 #[derive(Debug)]
 pub struct Scratch<'j> {
     journals: &'j Journals,
@@ -325,15 +325,15 @@ pub struct Scratch<'j> {
 }
 
 impl Scratch<'_> {
-    /// Where the copy is.
+    /// The path of the copy.
     pub fn path(&self) -> PathBuf {
         self.journals.directory.path().join(&self.name)
     }
 
-    /// Writes what the copy is now.
+    /// Writes the current content of the copy.
     ///
     /// # Errors
-    /// [`Kind::Locked`] if the file is not the one that was copied any more.
+    /// [`Kind::Locked`] if the original was replaced since it was copied.
     pub fn write(&self, out: &mut dyn Write) -> Result<()> {
         let (directory, name) = parted(&self.path)?;
         if directory.facts(name)?.as_ref() != Some(&self.facts) {
@@ -350,12 +350,12 @@ impl Scratch<'_> {
 impl Drop for Scratch<'_> {
     fn drop(&mut self) {
         for ending in ["", "-wal", "-shm", "-journal"] {
-            let _ = atomic::unlink(&self.journals.directory, format!("{}{ending}", self.name)); // by the next run otherwise
+            let _ = atomic::unlink(&self.journals.directory, format!("{}{ending}", self.name)); // or the next run
         }
     }
 }
 
-/// The directory of a path, and the name in it.
+/// Splits a path into directory and name.
 fn parted(path: &Path) -> Result<(Directory, &OsStr)> {
     let unsafe_path = || Error::new(Kind::Unsafe, format!("{}: not a file name", path.display()));
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
@@ -369,7 +369,7 @@ fn parted(path: &Path) -> Result<(Directory, &OsStr)> {
 pub struct Sum(Sha256);
 
 impl Sum {
-    /// In hexadecimal digits.
+    /// The digest in hexadecimal.
     pub fn hex(self) -> String {
         hex(&self.0.finalize())
     }

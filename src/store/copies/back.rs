@@ -1,4 +1,4 @@
-//! Copies given back to the home that they come from.
+//! Restores copies to the homes that they come from.
 
 use super::{Copies, Kept, Line, tree, whole};
 use crate::error::{Error, Kind, Result};
@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 impl Copies {
-    /// Writes the newest versions of the files of a session to where they were, below what `base` makes of their
-    /// directory; files that are there with the same bytes are left as they are. The paths that were written.
+    /// Writes the newest version of each file of a session to its original path, below the directory that `base`
+    /// returns; existing files with the same bytes are unchanged. Returns the written paths.
     ///
     /// # Errors
-    /// [`Kind::Exists`] if another file has a name: then nothing is written.
+    /// [`Kind::Exists`] if another file has one of the paths; then nothing is written.
     pub fn give_back(
         &self,
         kept: &Kept,
@@ -25,7 +25,7 @@ impl Copies {
         is_dry: bool,
     ) -> Result<Vec<PathBuf>> {
         let mut lines = kept.latest();
-        // The transcript last: it makes the session.
+        // The transcript comes last because it makes the session visible.
         lines.sort_by_key(|line| line.kind == "transcript");
         let (mut missing, mut present) = (Vec::new(), Vec::new());
         for line in lines {
@@ -56,7 +56,7 @@ impl Copies {
         if is_dry {
             return Ok(missing.into_iter().map(|(_, _, path, _)| path).collect());
         }
-        // A run that was killed may have written them, and neither made them durable nor removed its temporary file.
+        // A killed run may have written them without syncing or removing its temporary file.
         for (base, path) in &present {
             if let Some((folder, name)) = tree::find(&Directory::open(base)?, path)? {
                 atomic::sweep(&folder, &hidden(name));
@@ -92,7 +92,7 @@ impl Copies {
         Ok(missing.into_iter().map(|(_, _, path, _)| path).collect())
     }
 
-    /// The bytes of a copy, whose checksum they have.
+    /// The bytes of a copy, verified by checksum.
     ///
     /// # Errors
     /// [`Kind::Data`] if the copy is damaged.

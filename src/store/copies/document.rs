@@ -1,11 +1,11 @@
-//! Documents that programs write anew as a whole: whether one has everything of an older one.
+//! Compares documents that programs rewrite as a whole: whether a new version contains everything of the old one.
 
 use serde_json::Value;
 
-/// Larger documents are not compared: a new version is always right.
+/// Maximum size for a comparison in bytes; larger documents always get a new version.
 pub const LARGEST: u64 = 256 << 20;
 
-/// Whether a document continues another one: its lists begin with the same elements, and its objects have the same
+/// Whether a document extends another one: its lists begin with the same elements, and its objects have the same
 /// members.
 pub fn continues(old: &[u8], new: &[u8]) -> bool {
     let parsed = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
@@ -27,12 +27,12 @@ fn has(old: &Value, new: &Value) -> bool {
             .iter()
             .all(|(name, old)| new.get(name).is_some_and(|new| has(old, new))),
         (Value::Array(_) | Value::Object(_), _) => false,
-        // Titles, counts and times change.
+        // Titles, counts and times may change.
         _ => !new.is_array() && !new.is_object(),
     }
 }
 
-/// Whether there is a list of objects, as messages are.
+/// Whether the document contains a list of objects, such as messages.
 fn has_list(value: &Value) -> bool {
     match value {
         Value::Array(list) => list.iter().any(Value::is_object),

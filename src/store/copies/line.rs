@@ -1,4 +1,4 @@
-//! Lines of a manifest: each says what was copied of a file, and commits it.
+//! Lines of a manifest: each describes and commits a copied file.
 
 use crate::error::{Error, Kind, Result};
 use crate::model::key::hex;
@@ -7,18 +7,18 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// What became of a file.
+/// The state of a file compared with its copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
-    /// The copy has all of it.
+    /// The copy is complete.
     Same,
-    /// It is not in the home any more; the copy is kept.
+    /// The file was removed from the home; the copy is kept.
     Gone,
-    /// It has more at its end, or in its list of messages.
+    /// The file has grown at its end, or in its list of messages.
     Grown,
-    /// It was not in the archive.
+    /// The file was not in the archive.
     New,
-    /// It was rewritten: there is another version beside the old one.
+    /// The file was rewritten, so the archive has another version next to the old one.
     Diverged,
 }
 
@@ -31,7 +31,7 @@ impl Outcome {
         Outcome::Diverged,
     ];
 
-    /// The word in reports.
+    /// The outcome as a word for reports.
     pub const fn name(self) -> &'static str {
         match self {
             Outcome::Same => "same",
@@ -43,32 +43,32 @@ impl Outcome {
     }
 }
 
-/// What is known of a copy.
+/// A copy as described in the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// When it was made, RFC 3339.
+    /// Time of the copy, RFC 3339.
     pub at: String,
-    /// The session; none: what sessions share.
+    /// The session; none for files shared by sessions.
     pub session: Option<String>,
-    /// The name of the directory that the path begins with.
+    /// The name of the directory that the path is relative to.
     pub home: PathBuf,
     /// The path below it.
     pub path: PathBuf,
-    /// The directory of the copy.
+    /// The number of the version directory.
     pub version: u64,
-    /// The version whose place it took.
+    /// The version that it replaced.
     pub replaces: Option<u64>,
     /// `transcript`, `sidecar` or `shared`.
     pub kind: String,
-    /// Length of the copy.
+    /// Length of the copy in bytes.
     pub bytes: u64,
-    /// Checksum of it.
+    /// SHA-256 of the copy.
     pub sha256: String,
-    /// Time of the file; none if it could have changed unseen at this time.
+    /// Modification time of the file; none if it could change again with the same time.
     pub modified: Option<(i64, i64)>,
-    /// What became of the file.
+    /// The state of the file.
     pub outcome: Outcome,
-    /// Checksum of the smaller file that took its place in the home, if the copy was made for that.
+    /// SHA-256 of the smaller file that replaced the original in the home, if the copy was made for that.
     pub slimmed: Option<String>,
     /// Time and size of the session in a database, of whose records this is a copy.
     pub row: Option<String>,
@@ -89,7 +89,7 @@ impl Line {
             object["row"] = Value::String(row.clone());
         }
         for (name, path) in [("home", &self.home), ("path", &self.path)] {
-            // A path that is no text is written in hex.
+            // A path that is not UTF-8 is written in hexadecimal.
             let (name, value) = match path.to_str() {
                 Some(text) => (name.to_string(), text.to_string()),
                 None => (format!("{name}_hex"), hex(path.as_os_str().as_bytes())),
@@ -99,7 +99,7 @@ impl Line {
         format!("{object}\n")
     }
 
-    /// Reads a line; none if it is damaged.
+    /// Parses a line; none if it is damaged.
     fn read(line: &[u8]) -> Option<Line> {
         let object: Value = serde_json::from_slice(line).ok()?;
         let text = |name: &str| object[name].as_str().map(str::to_string);
@@ -137,13 +137,13 @@ impl Line {
         })
     }
 
-    /// Whether it is about this file.
+    /// Whether the line describes this file.
     pub fn is_of(&self, home: &Path, path: &Path) -> bool {
         self.path == path && self.home == home
     }
 }
 
-/// The lines of a manifest, and the length of them: a torn last line was never acknowledged.
+/// Parses a manifest; returns its lines and their total length. A partial last line was never acknowledged.
 pub(super) fn lines(bytes: &[u8], shown: &str) -> Result<(Vec<Line>, u64)> {
     let whole = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
     let mut lines = Vec::new();

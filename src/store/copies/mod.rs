@@ -1,5 +1,5 @@
-//! Copies of the files of other programs, kept when those programs delete them: `PROGRAM/SESSION/VERSION/PATH`, with a
-//! manifest for each session. Nothing is ever deleted but a document that a longer one has replaced.
+//! Copies of files of other programs, kept when those programs delete them: `PROGRAM/SESSION/VERSION/PATH`, with a
+//! manifest per session. Nothing is deleted except a document that a longer version replaced.
 
 mod back;
 mod document;
@@ -25,13 +25,13 @@ use std::time::Duration;
 
 const MANIFEST: &str = "manifest.jsonl";
 
-/// A file that is there while lines are committed: those of a run that was killed may not be durable.
+/// A marker file that exists while lines are committed; if a run was killed, its lines may not be durable.
 const UNFINISHED: &str = ".unfinished";
 
-/// The directory of what sessions share.
+/// The directory of files shared by sessions.
 pub const SHARED: &str = "shared";
 
-/// An archive of copies, locked as long as it is open.
+/// An archive of copies, locked while open.
 #[derive(Debug)]
 pub struct Copies {
     directory: Directory,
@@ -44,7 +44,7 @@ pub struct Copies {
 pub struct Kept {
     /// Its directory: program and session.
     place: PathBuf,
-    /// The session; none: what sessions share.
+    /// The session; none for files shared by sessions.
     pub session: Option<String>,
     /// Its manifest.
     pub lines: Vec<Line>,
@@ -54,7 +54,7 @@ pub struct Kept {
 /// A file of another program.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'w> {
-    /// The directory that the path begins with.
+    /// The directory that the path is relative to.
     pub base: &'w Path,
     /// The name of that directory in manifests.
     pub home: &'w Path,
@@ -67,7 +67,7 @@ pub struct Wanted<'w> {
 }
 
 impl Copies {
-    /// Opens an archive; to write into it, alone. It is made if it is missing.
+    /// Opens an archive, creating it if missing; for writing, with an exclusive lock.
     pub fn open(path: &Path, writes: bool, timeout: Duration) -> Result<Copies> {
         if writes {
             super::make_folders(path, FOLDER_MODE)?;
@@ -99,7 +99,7 @@ impl Copies {
         Ok(names)
     }
 
-    /// What is kept of a session, by the name of its directory.
+    /// The copies of a session, by directory name.
     pub fn kept(&self, program: &str, name: &str) -> Result<Kept> {
         let place = Path::new(program).join(name);
         let path = place.join(MANIFEST);
@@ -121,12 +121,12 @@ impl Copies {
         })
     }
 
-    /// Copies what is new of a file; the line commits it. None if the file is gone.
+    /// Copies new content of a file; the returned line commits it. None if the file is gone.
     pub fn take(&self, kept: &Kept, wanted: Wanted<'_>, at: &str) -> Result<Option<Line>> {
         whole::take(self, kept, wanted, at)
     }
 
-    /// Commits these lines: the copies are durable first. A session without lines is left as it is.
+    /// Commits these lines after syncing the copies. Sessions without lines are unchanged.
     pub fn commit(&self, sessions: &[(&Kept, &[Line])]) -> Vec<Result<()>> {
         let all = |error: &Error| {
             let again = |_| Err(Error::new(error.kind, error.message.clone()));
@@ -145,7 +145,7 @@ impl Copies {
         if let Err(error) = atomic::sync_below(&self.directory) {
             return all(&error.kind(Kind::Unsure));
         }
-        let _ = atomic::unlink(&self.directory, UNFINISHED); // costs the next run a sync
+        let _ = atomic::unlink(&self.directory, UNFINISHED); // on failure the next run syncs again
         let done = sessions
             .iter()
             .zip(&written)
@@ -170,12 +170,12 @@ impl Copies {
             .and_then(|()| file.seek(SeekFrom::End(0)))
             .and_then(|_| file.write_all(text.as_bytes()))
             .map_err(|error| {
-                let _ = file.set_len(kept.length); // a torn line is no line
+                let _ = file.set_len(kept.length); // remove a partial line
                 failed(error)
             })
     }
 
-    /// Takes away the copies whose place others have taken, as a run that ended too early could not.
+    /// Removes copies that other versions replaced, in case an earlier run was interrupted.
     pub fn clean_up(&self, kept: &Kept) {
         self.clean(kept, &kept.lines);
     }
@@ -185,14 +185,14 @@ impl Copies {
             let Some(version) = line.replaces else { continue };
             let path = kept.copy(line, version);
             if let Ok(Some((folder, name))) = tree::find(&self.directory, &path) {
-                let _ = atomic::unlink(&folder, name); // in nobody's way
+                let _ = atomic::unlink(&folder, name); // harmless on failure
             }
         }
     }
 }
 
 impl Kept {
-    /// The last line of each file, in the order of their first ones.
+    /// The last line of each file, in order of the first ones.
     pub fn latest(&self) -> Vec<&Line> {
         let mut latest: Vec<&Line> = Vec::new();
         for line in &self.lines {
@@ -212,17 +212,17 @@ impl Kept {
         self.lines.iter().rev().find(|line| line.is_of(home, path))
     }
 
-    /// The copy of a file, below the directory of the archive.
+    /// The path of a copy below the archive directory.
     pub fn path(&self, line: &Line) -> PathBuf {
         self.copy(line, line.version)
     }
 
-    /// The copy of a version of a file.
+    /// The path of a version of a file.
     fn copy(&self, line: &Line, version: u64) -> PathBuf {
         self.place.join(version.to_string()).join(&line.path)
     }
 
-    /// The first version that a path does not have.
+    /// The first unused version number of a path.
     fn next_version(&self, path: &Path) -> u64 {
         let own = self.lines.iter().filter(|line| line.path == path);
         own.map(|line| line.version).max().unwrap_or(0) + 1

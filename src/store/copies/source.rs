@@ -1,4 +1,4 @@
-//! A file of another program, read while that program may be writing it.
+//! Reads a file that another program may be writing.
 
 use super::tree;
 use crate::error::{Error, Kind, Result};
@@ -11,20 +11,20 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Bytes that are read at once.
+/// Read size in bytes.
 const BLOCK: usize = 256 * 1024;
 
-/// A file whose length counts from the moment it was opened.
+/// A file that is read up to its length at the time of opening.
 pub struct Source<'p> {
     directory: Directory,
     name: &'p OsStr,
     file: File,
-    /// As it was when it was opened.
+    /// Its metadata at the time of opening.
     pub facts: Facts,
 }
 
 impl<'p> Source<'p> {
-    /// Opens it; none if it is gone.
+    /// Opens the file; none if it is gone.
     pub fn open(base: &Path, path: &'p Path) -> Result<Option<Source<'p>>> {
         let root = match Directory::open(base) {
             Err(error) if error.kind == Kind::NotFound => return Ok(None),
@@ -50,7 +50,7 @@ impl<'p> Source<'p> {
         self.directory.shown(self.name)
     }
 
-    /// Gives the bytes of a range to `each`, and feeds a checksum; whether all of them are there.
+    /// Passes the bytes of a range to `each` and to a checksum; returns whether all of them exist.
     pub fn read(
         &self,
         (from, to): (u64, u64),
@@ -78,14 +78,15 @@ impl<'p> Source<'p> {
         Ok(true)
     }
 
-    /// The checksum of its first bytes, and the state after them; none if there are fewer.
+    /// The checksum of the first `length` bytes, and the hash state after them; none if the file is shorter.
     pub fn prefix(&self, length: u64) -> Result<Option<(String, Sha256)>> {
         let mut hash = Sha256::new();
         let is_whole = self.read((0, length), &mut hash, |_| Ok(()))?;
         Ok(is_whole.then(|| (hex(&hash.clone().finalize()), hash)))
     }
 
-    /// Whether what was read is one state of it: it may have grown, or been deleted, but not been rewritten or replaced.
+    /// Whether the bytes read form a consistent state: the file may have grown or been deleted, but not rewritten or
+    /// replaced.
     pub fn is_settled(&self) -> Result<bool> {
         let failed = |error| Error::io(self.shown(), error).kind(Kind::InputOutput);
         let now = Facts::of(&self.file).map_err(failed)?;

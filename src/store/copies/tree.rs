@@ -1,11 +1,11 @@
-//! Files below a directory by paths that other programs or a manifest name: no link is followed, and no path leads out.
+//! Accesses files below a directory by untrusted paths: follows no link and never leaves the directory.
 
 use crate::error::{Error, Kind, Result};
 use crate::store::directory::Directory;
 use std::ffi::OsStr;
 use std::path::{Component, Path};
 
-/// The directories of a path and its last name.
+/// The directories of a path, and its last component.
 fn steps(path: &Path) -> Result<(Vec<&OsStr>, &OsStr)> {
     let mut names = Vec::new();
     for part in path.components() {
@@ -24,7 +24,7 @@ fn steps(path: &Path) -> Result<(Vec<&OsStr>, &OsStr)> {
     Ok((names, last))
 }
 
-/// The directory of a path and its last name; none if a directory on the way is missing.
+/// Opens the directory of a path; returns it with the last component. None if a directory is missing.
 pub fn find<'p>(root: &Directory, path: &'p Path) -> Result<Option<(Directory, &'p OsStr)>> {
     let (folders, last) = steps(path)?;
     let mut at = root.again()?;
@@ -37,7 +37,7 @@ pub fn find<'p>(root: &Directory, path: &'p Path) -> Result<Option<(Directory, &
     Ok(Some((at, last)))
 }
 
-/// The same; missing directories are made. The caller syncs.
+/// The same, creating missing directories. The caller syncs.
 pub fn make<'p>(root: &Directory, path: &'p Path) -> Result<(Directory, &'p OsStr)> {
     let (folders, last) = steps(path)?;
     let mut at = root.again()?;
@@ -47,7 +47,7 @@ pub fn make<'p>(root: &Directory, path: &'p Path) -> Result<(Directory, &'p OsSt
     Ok((at, last))
 }
 
-/// A directory in another one, which is made if it is missing.
+/// Opens a subdirectory, creating it if missing.
 pub fn inner(directory: &Directory, name: impl AsRef<OsStr>) -> Result<Directory> {
     let name = name.as_ref();
     loop {

@@ -1,4 +1,4 @@
-//! Copies compared with their checksums, and with the files that they are copies of.
+//! Compares copies with their checksums, and with the original files.
 
 use super::source::Source;
 use super::{Copies, Kept, Line, whole};
@@ -9,17 +9,17 @@ use sha2::{Digest, Sha256};
 use std::io::Read;
 use std::path::Path;
 
-/// What is wrong with a copy.
+/// A problem of a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// Its bytes are not those of its checksum.
+    /// The bytes do not match the checksum.
     Damaged,
-    /// The file in the home has other bytes by now.
+    /// The original file has other bytes now.
     Differs,
 }
 
 impl Copies {
-    /// The copies that are wrong; `homes` are the names and the directories whose files are compared.
+    /// Lists the copies with problems; `homes` maps names to directories with original files.
     pub fn verify(&self, kept: &Kept, homes: &[(&Path, &Path)]) -> Result<Vec<(Line, Finding)>> {
         let mut found = Vec::new();
         let latest = kept.latest();

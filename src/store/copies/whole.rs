@@ -1,4 +1,4 @@
-//! One file copied: what it has more than its copy, or all of it as a new version.
+//! Copies one file: appends its new bytes to the copy, or creates a new version.
 
 use super::source::Source;
 use super::{Copies, Kept, Line, Outcome, Wanted, document, tree};
@@ -14,12 +14,12 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// A file that changed so shortly before it was read may change again within one tick of the clock.
+/// A file changed this shortly before it was read may change again with the same timestamp.
 const TICK: Duration = Duration::from_secs(2);
 
-/// Copies what is new of a file. None if it is gone.
+/// Copies new content of a file. None if the file is gone.
 pub fn take(copies: &Copies, kept: &Kept, wanted: Wanted<'_>, at: &str) -> Result<Option<Line>> {
-    // One that is rewritten or replaced meanwhile is read once more.
+    // Read once more if the file was rewritten or replaced meanwhile.
     for _ in 0..2 {
         let Some(source) = Source::open(wanted.base, wanted.path)? else {
             return Ok(None);
@@ -53,7 +53,7 @@ pub fn take(copies: &Copies, kept: &Kept, wanted: Wanted<'_>, at: &str) -> Resul
     Err(Error::new(Kind::Locked, format!("{shown}: changed while it was read")).hint("run the command again"))
 }
 
-/// The time of a file, unless it may change again within the same tick.
+/// The modification time of a file, unless it may change again with the same time.
 fn certain(facts: &Facts) -> Option<(i64, i64)> {
     let age = SystemTime::now().duration_since(facts.modified_at());
     let is_certain = match age {
@@ -63,7 +63,7 @@ fn certain(facts: &Facts) -> Option<(i64, i64)> {
     is_certain.then_some(facts.modified)
 }
 
-/// Appends what a file has more than its copy; whether the copy is the beginning of it.
+/// Appends new bytes of a file to its copy; false if the copy is not a prefix of the file.
 fn extend(copies: &Copies, kept: &Kept, known: &Line, source: &Source<'_>, line: &mut Line) -> Result<bool> {
     if line.bytes < known.bytes {
         return Ok(false);
@@ -93,14 +93,14 @@ fn extend(copies: &Copies, kept: &Kept, known: &Line, source: &Source<'_>, line:
         file.write_all(block).map_err(failed)
     });
     if !matches!(read, Ok(true)) {
-        let _ = file.set_len(known.bytes); // cut off by the next run otherwise
+        let _ = file.set_len(known.bytes); // on failure the next run truncates it
     }
     line.sha256 = hex(&hash.finalize());
     line.outcome = Outcome::Grown;
     read
 }
 
-/// Copies all of a file as a new version; whether all of it was there.
+/// Copies a whole file as a new version; false if it became shorter meanwhile.
 fn copy(
     copies: &Copies,
     kept: &Kept,
@@ -131,7 +131,7 @@ fn copy(
     Ok(is_whole)
 }
 
-/// Whether a document continues its last copy.
+/// Whether a document extends its last copy.
 fn continues(copies: &Copies, kept: &Kept, known: &Line, new: File, line: &Line) -> Result<bool> {
     let is_document = line.path.extension().is_some_and(|extension| extension == "json");
     if !is_document && line.row.is_none() || line.bytes.max(known.bytes) > document::LARGEST {
@@ -166,7 +166,7 @@ pub fn open(copies: &Copies, path: &Path, access: OFlags) -> Result<Option<File>
     }
 }
 
-/// Makes a file of the archive; no half of it ever has its name. The caller syncs.
+/// Creates a file in the archive; a partial one never has its name. The caller syncs.
 pub fn create(copies: &Copies, path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<File> {
     let (folder, name) = tree::make(&copies.directory, path)?;
     let mut temporary = Temporary::new(&folder, hidden(name), FILE_MODE, copies.timeout)?;

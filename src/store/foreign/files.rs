@@ -1,4 +1,4 @@
-//! The files of a directory of another system, and the quarantine next to them.
+//! Files in a directory of another system, and the quarantine next to them.
 
 use crate::error::{Error, Kind, Result};
 use crate::store::atomic;
@@ -7,7 +7,7 @@ use rustix::fs::OFlags;
 use std::collections::BTreeSet;
 use std::io::Read;
 
-/// Where damaged bytes are kept, in folders beside the sessions that no system looks into.
+/// The quarantine directory below the sessions, which no system reads.
 pub const FOLDERS: [&str; 2] = [".convo", "quarantine"];
 
 fn quarantine(directory: &Directory) -> Result<Directory> {
@@ -15,7 +15,7 @@ fn quarantine(directory: &Directory) -> Result<Directory> {
     atomic::folder(&folder, FOLDERS[1])
 }
 
-/// A name in a folder that nobody has.
+/// A free name in a directory.
 fn free_name(folder: &Directory, name: &str) -> Result<String> {
     let mut nth = 0u32;
     loop {
@@ -34,7 +34,7 @@ fn numbered(name: &str, nth: u32) -> String {
     }
 }
 
-/// Moves a file into the quarantine, durably.
+/// Moves a file to the quarantine, durably.
 pub fn put_aside(directory: &Directory, name: &str) -> Result<()> {
     let folder = quarantine(directory)?;
     let free = free_name(&folder, name)?;
@@ -48,8 +48,7 @@ pub fn put_aside(directory: &Directory, name: &str) -> Result<()> {
     atomic::sync_directory(directory)
 }
 
-/// Keeps a copy of a file's bytes in the quarantine, durably. One that a run made which died before it mended the file is
-/// the same.
+/// Copies bytes to the quarantine, durably. A copy by a run that died before the repair is reused.
 pub fn copy_aside(directory: &Directory, name: &str, bytes: &[u8]) -> Result<()> {
     let folder = quarantine(directory)?;
     let free = free_name(&folder, name)?;
@@ -71,7 +70,7 @@ pub fn copy_aside(directory: &Directory, name: &str, bytes: &[u8]) -> Result<()>
     ))
 }
 
-/// The bytes of a regular file; none when there is none.
+/// Reads a regular file; none if it is missing.
 pub fn bytes_of(directory: &Directory, name: &str) -> Result<Option<Vec<u8>>> {
     let Some(mut file) = directory.file(name, OFlags::RDONLY)? else {
         return Ok(None);
@@ -82,7 +81,7 @@ pub fn bytes_of(directory: &Directory, name: &str) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// The names of regular files, in order, without hidden ones but those that a dead writer left.
+/// The sorted names of regular files, without hidden ones except files of dead writers.
 pub fn files(directory: &Directory) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for name in directory.names()? {
@@ -94,7 +93,7 @@ pub fn files(directory: &Directory) -> Result<BTreeSet<String>> {
     Ok(names)
 }
 
-/// The folders in a folder, in order, without hidden ones.
+/// The sorted subdirectories, without hidden ones.
 pub fn folders(directory: &Directory) -> Result<Vec<String>> {
     let mut names: Vec<String> = directory.names()?;
     names.retain(|name| !name.starts_with('.'));

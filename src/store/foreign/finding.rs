@@ -1,44 +1,44 @@
-//! What a check of a directory of another system finds, and what it repairs.
+//! Problems that a check of another system's directory finds, and their repairs.
 
 use crate::error::Place;
 use std::time::Duration;
 
-/// What can be wrong.
+/// The kind of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Trouble {
-    /// The last line has no end.
+    /// The last line has no newline.
     TornTail,
-    /// A line, or a document, that its system does not read.
+    /// A line or document that its system cannot read.
     Unreadable,
-    /// A line that holds a whole record behind something else.
+    /// A line with a complete record after other bytes.
     Glued,
-    /// A byte order mark, at which its system rejects the line.
+    /// A byte order mark, which makes its system reject the line.
     ByteOrderMark,
-    /// A line so long that its system does not read the session.
+    /// A line too long for its system to read the session.
     TooLong,
-    /// Thinking alone, which is never shown.
+    /// A message with only reasoning, which is never shown.
     ThoughtOnly,
-    /// More is out of view than there is.
+    /// The sidecar hides more lines than exist.
     Skip,
-    /// The number of lines is another.
+    /// The recorded number of lines is wrong.
     Count,
     /// The sidecar is missing or unreadable.
     Sidecar,
-    /// There is a sidecar, or a copy, and no session.
+    /// A sidecar or copy without a session.
     NoSession,
-    /// The key is one of another file.
+    /// The key belongs to another file.
     Key,
     /// A name that several sessions claim.
     Alias,
     /// A call without a result, or a result without a call.
     Orphan,
-    /// The index names a session that is not there.
+    /// The index lists a missing session.
     Ghost,
-    /// The index does not name a session that is there, or is not there itself.
+    /// The index is missing or does not list an existing session.
     Index,
-    /// A session continues, or is continued by, one that is not there or does not tell so.
+    /// A link to a missing session, or one that the other session does not confirm.
     BrokenLink,
-    /// A file of a change that was cut off.
+    /// A leftover file of an interrupted change.
     Temporary,
 }
 
@@ -67,42 +67,42 @@ impl Trouble {
     }
 }
 
-/// Something that is wrong.
+/// A problem found by a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The file, below the folder.
+    /// The file, relative to the checked directory.
     pub file: String,
-    /// Where in it; line 0 for the file as a whole.
+    /// The position; line 0 means the whole file.
     pub place: Place,
     /// What kind.
     pub trouble: Trouble,
-    /// What, in words.
+    /// Description.
     pub what: String,
-    /// What a repair does about it, or did; none when it is only told.
+    /// The repair, planned or done; none if the problem is only reported.
     pub remedy: Option<&'static str>,
 }
 
-/// How a folder is looked at.
+/// Options of a check.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// Mend what can be mended: the time that changed files are given, RFC 3339.
+    /// Repair what can be repaired; contains the modification time for changed files, RFC 3339.
     pub repair: Option<String>,
     /// How long to wait for a lock.
     pub lock_timeout: Duration,
-    /// Mend although another program has a file open for writing.
+    /// Repair even if another program has a file open for writing.
     pub force: bool,
 }
 
-/// What was looked at.
+/// Statistics of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
     /// Sessions.
     pub sessions: u64,
-    /// Their bytes.
+    /// Their size in bytes.
     pub bytes: u64,
 }
 
-/// What came of it.
+/// Collects the findings of a check.
 pub struct Findings<'f> {
     pub check: &'f Check,
     pub checked: Checked,

@@ -1,5 +1,5 @@
-//! Directories and files that other systems keep: recognized, checked, repaired and changed in place without losing a
-//! byte. [`SYSTEMS`] is the table of systems; their names appear only here and in `format`.
+//! Files and directories of other systems: recognizes, checks and repairs them, and changes them in place without
+//! data loss. [`SYSTEMS`] is the table of systems; their names appear only here and in `format`.
 
 mod files;
 mod finding;
@@ -26,10 +26,10 @@ use std::io::Read;
 use std::path::Path;
 use system::Claim;
 
-/// The systems whose directories are known.
+/// The supported systems.
 pub static SYSTEMS: [&dyn System; 2] = [&picoclaw::Picoclaw, &penguin::Penguin];
 
-/// Files of a directory that are examined to recognize it.
+/// Maximum number of files examined to recognize a directory.
 const EXAMINED: usize = 32;
 
 /// The system whose session files have this format.
@@ -37,13 +37,13 @@ pub fn system_of_format(format: Format) -> Option<&'static dyn System> {
     SYSTEMS.into_iter().find(|system| system.format() == format)
 }
 
-/// The system whose files are in a directory. Names alone are not enough: a file that is beyond doubt another system's,
-/// and none of the system that the names suggest, make it unknown.
+/// The system whose files are in a directory. Names alone do not suffice: the system is unknown if a file certainly
+/// belongs to another system and none to the suggested one.
 pub fn system_of(path: &Path) -> Result<Option<&'static dyn System>> {
     let directory = Directory::open(path)?;
     let names: BTreeSet<String> = directory.names()?.into_iter().collect();
     let mut claims = SYSTEMS.map(|system| (system, system.recognize(&names)));
-    claims.reverse(); // the names of PicoClaw, the first, suggest the least
+    claims.reverse(); // PicoClaw, the first, has the least specific names
     if let Some((system, _)) = claims.iter().find(|(_, claim)| matches!(claim, Claim::Certain)) {
         return Ok(Some(*system));
     }
@@ -58,8 +58,8 @@ pub fn system_of(path: &Path) -> Result<Option<&'static dyn System>> {
     Ok(None)
 }
 
-/// Whether these files may be of this format: one is, or none is of another. Damaged files and bare messages support
-/// any format.
+/// Whether these files may have this format: one has it, or none has another. Damaged files and bare messages are
+/// compatible with any format.
 fn supports(directory: &Directory, names: &[&str], format: Format) -> Result<bool> {
     let mut other = false;
     for name in names.iter().take(EXAMINED) {
@@ -123,8 +123,8 @@ pub fn aliases_member(aliases: &[String]) -> Option<(&'static str, Vec<u8>)> {
     SYSTEMS.iter().find_map(|system| system.aliases_member(aliases))
 }
 
-/// How many messages of the view are among the newest `keep` that the system of the session counts, at least one of
-/// `keep` that is not 0.
+/// How many messages of the view are among the newest `keep` messages as the system of the session counts them; at
+/// least one unless `keep` is 0.
 pub fn messages_among(session: &Session, keep: usize) -> usize {
     let counts = SYSTEMS.iter().map(|system| system.messages_among(session, keep));
     counts.min().unwrap_or(keep)
@@ -145,12 +145,12 @@ pub fn has_sidecar(format: Format) -> bool {
     system_of_format(format).is_some_and(|system| system.has_sidecar())
 }
 
-/// Whether copies of a session of this format may have more than the session.
+/// Whether backups of a session in this format may contain more than the session.
 pub fn keeps_copies(format: Format) -> bool {
     system_of_format(format).is_some_and(|system| system.keeps_copies())
 }
 
-/// Whether nothing can be read of a document of a system, so that a copy of it may have more.
+/// Whether a document is damaged completely, so that a backup may contain more.
 pub fn is_lost(bytes: &[u8]) -> bool {
     SYSTEMS.iter().any(|system| system.is_lost(bytes))
 }
@@ -161,7 +161,7 @@ pub fn format_of_damaged(path: &Path, verdict: &Detection, head: &[u8]) -> Optio
     SYSTEMS.iter().find(claims).map(|system| system.format())
 }
 
-/// Moves the records of a session file that are out of view to an archive next to it; none if this file has no archive.
+/// Moves hidden records of a session file to an archive next to it; none if this format has no archive.
 pub fn compact(path: &Path, format: Format, options: &Compaction) -> Result<Option<Compacted>> {
     match system_of_format(format) {
         Some(system) => system.compact(path, options),
@@ -169,7 +169,7 @@ pub fn compact(path: &Path, format: Format, options: &Compaction) -> Result<Opti
     }
 }
 
-/// Opens a session file that its system keeps together with other files; none for any other file.
+/// Opens a session file that its system stores together with other files; none for any other file.
 pub fn open<'o>(path: &'o Path, options: &'o FileOptions<'o>) -> Result<Option<Box<dyn SessionFile + 'o>>> {
     match system_of_format(options.format) {
         Some(system) => system.open(path, options),

@@ -1,4 +1,4 @@
-//! A session file that its system keeps together with other files, changed in place.
+//! The interface of session files that are changed in place together with other files.
 
 use crate::error::Result;
 use crate::format::Format;
@@ -7,9 +7,9 @@ use crate::model::session::Session;
 use std::io;
 use std::time::Duration;
 
-/// What is asked of a change in place before the file is opened.
+/// Options of a change in place, known before the file is opened.
 pub struct FileOptions<'o> {
-    /// The format of the file: given, or certain by its content.
+    /// The format of the file: given, or certain from its content.
     pub format: Format,
     /// The file is compressed, or encoded as text.
     pub compressed: bool,
@@ -33,11 +33,11 @@ pub struct FileOptions<'o> {
 pub struct FileChange<'c> {
     /// The new records, without newlines.
     pub lines: &'c [Vec<u8>],
-    /// They are messages for the end of the session.
+    /// The records are messages to append.
     pub append_only: bool,
-    /// Look only whether it can be done.
+    /// Only check whether the change is possible.
     pub dry_run: bool,
-    /// Refuse what the files cannot represent.
+    /// Reject data that the files cannot represent.
     pub strict: bool,
     /// RFC 3339.
     pub now: &'c str,
@@ -48,13 +48,13 @@ pub struct FileChange<'c> {
 pub struct FileChanged {
     /// The lines of an append as the file has them; otherwise the records of the plan.
     pub lines: Vec<Vec<u8>>,
-    /// What did not succeed although the change is durable.
+    /// A step that failed although the change is durable.
     pub warning: Option<String>,
     /// Addition to the report of the change.
     pub addition: Option<String>,
 }
 
-/// An open session file. A lock that its system needs is held while this lives.
+/// An open session file. Holds the lock that its system needs until drop.
 pub trait SessionFile {
     /// Whether its messages and events have ids and times of their own.
     fn has_ids(&self) -> bool;
@@ -62,11 +62,10 @@ pub trait SessionFile {
     /// Reads the session. With `append_only`, only the end of the file is examined and the session is empty.
     fn session(&mut self, append_only: bool, report: &mut Report) -> Result<Session>;
 
-    /// Makes durable what the files hold, for a change that proves unnecessary: a killed process may have written it
-    /// without syncing.
+    /// Syncs the files when no change is needed, because a killed process may have written them without syncing.
     fn settle(&mut self) -> Result<()>;
 
-    /// Carries out a change that was planned with this session: durable, or nothing is changed.
+    /// Applies a change planned with this session: durably, or not at all.
     fn change(
         &mut self,
         session: Session,

@@ -1,4 +1,4 @@
-//! What convo can do with the files of another system.
+//! The operations that convo supports on the files of another system.
 
 use super::finding::Findings;
 use super::session_file::{FileOptions, SessionFile};
@@ -11,15 +11,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-/// Files of a directory that may be of a system, by their names.
+/// Whether a directory may belong to a system, judged by its file names.
 pub enum Claim<'n> {
-    /// Beyond doubt.
+    /// Certainly.
     Certain,
-    /// These are, unless their content is of another format.
+    /// Possibly, unless these files have another format.
     Possible(Vec<&'n str>),
 }
 
-/// How a session file is compacted.
+/// Options of a compaction of a session file.
 #[derive(Clone, Debug)]
 pub struct Compaction {
     /// How long to wait for the lock.
@@ -59,22 +59,22 @@ pub trait System: Sync {
         options: &'o FileOptions<'o>,
     ) -> Result<Option<Box<dyn SessionFile + 'o>>>;
 
-    /// Moves the records of a session file that are out of view to an archive; none if the system keeps none.
+    /// Moves hidden records of a session file to an archive; none if the system has no archive.
     fn compact(&self, _path: &Path, _options: &Compaction) -> Result<Option<Compacted>> {
         Ok(None)
     }
 
-    /// Whether a log is read together with another file of the same stem, without which it is a list of messages.
+    /// Whether a log is read together with another file of the same stem; without that it is a list of messages.
     fn has_sidecar(&self) -> bool {
         false
     }
 
-    /// Files of a directory that are no sessions.
+    /// Files in a directory that are not sessions.
     fn indexes(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Brings the index of a directory up to date, durably.
+    /// Updates the index of a directory, durably.
     fn write_index(&self, _directory: &Path, _lock_timeout: Duration) -> Result<()> {
         Ok(())
     }
@@ -89,7 +89,7 @@ pub trait System: Sync {
         None
     }
 
-    /// How many messages of the view are among the newest `keep` that the system counts.
+    /// How many messages of the view are among the newest `keep` messages as the system counts them.
     fn messages_among(&self, _session: &Session, keep: usize) -> usize {
         keep
     }
@@ -99,12 +99,12 @@ pub trait System: Sync {
         false
     }
 
-    /// Whether copies of a session next to it may have more than the session.
+    /// Whether backups next to a session may contain more than the session.
     fn keeps_copies(&self) -> bool {
         false
     }
 
-    /// Whether nothing can be read of these bytes of a document, so that a copy of it may have more.
+    /// Whether a document is damaged completely, so that a backup may contain more.
     fn is_lost(&self, _bytes: &[u8]) -> bool {
         false
     }
@@ -114,7 +114,7 @@ pub trait System: Sync {
         false
     }
 
-    /// The notice that takes the place of a session of which nothing is recoverable, with what its copies hold; none for
+    /// The notice that replaces a session of which nothing is recoverable, with the content of its backups; none for
     /// an intact file.
     fn notice(&self, _source: &Source<'_>, _copies: &[(String, Vec<u8>)], _why: &str) -> Option<Session> {
         None

@@ -1,14 +1,14 @@
-//! Chains that lead back to where they began: nobody comes to their end.
+//! Detects chains that form a cycle.
 
 use super::{Found, Links, Trouble};
 use crate::error::Result;
 use crate::store::Store;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// So many sessions of a circle are named.
+/// Maximum number of sessions listed for a cycle.
 const NAMED: usize = 10;
 
-/// Tells each circle once, of the first of its sessions by name. Forward only links count that both sides agree on.
+/// Reports each cycle once, for its first session by name. Only links that both sides confirm count.
 pub(super) fn check(
     store: &Store,
     links: &BTreeMap<String, Links>,
@@ -40,7 +40,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The circles of these links, each beginning with the first of its sessions by name. Every session is passed once.
+/// The cycles of these links, each beginning with its first session by name. Visits every session once.
 fn circles(
     links: &BTreeMap<String, Links>,
     next: &dyn Fn(&str, &Links) -> Option<String>,

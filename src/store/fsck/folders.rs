@@ -1,4 +1,4 @@
-//! What lies in the folders of a store: leftovers, what does not belong there, and who may read it.
+//! Checks the directories of a store: leftovers, unexpected files, and permissions.
 
 use super::{Found, Trouble, links};
 use crate::error::{Error, Kind, Place, Result};
@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use super::repair::QUARANTINE;
 
-/// Permissions that nobody but the owner may have.
+/// Permission bits that only the owner may have.
 const OTHERS: u32 = 0o077;
 
-/// Looks at every folder; with `repair` leftovers go and permissions are narrowed.
+/// Checks every directory; `repair` removes leftovers and restricts permissions.
 pub(super) fn check(store: &Store, repair: bool, tell: &mut dyn FnMut(Found)) -> Result<()> {
     let root = store.directory();
     let removed = links::removed(store)?;
@@ -106,7 +106,7 @@ impl Look<'_> {
                 self.stranger(folder, &name, "not a regular file; ignored");
                 continue;
             }
-            // Read with the links.
+            // Markers are checked with the links.
             if place == SESSIONS && pending::is_mark(&name) {
                 continue;
             }
@@ -153,7 +153,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// A file of a change: a leftover, unless somebody holds its lock.
+    /// Handles a temporary file: a leftover, unless its lock is held.
     fn temporary(&mut self, folder: &Directory, name: &str) -> Result<()> {
         let ours = name.starts_with(stage::PREFIX) || name.ends_with(".new") || name.starts_with(".convo-");
         if !ours {
@@ -166,7 +166,7 @@ impl Look<'_> {
         match atomic::open_locked(folder, name, None, OFlags::RDWR, Duration::ZERO) {
             Err(error) if error.kind == Kind::Locked => return Ok(()),
             Err(error) => return Err(error),
-            Ok(None) => {} // gone meanwhile, perhaps by our own sweep
+            Ok(None) => {} // removed meanwhile, perhaps by our own cleanup
             Ok(Some(_lock)) if self.repair => {
                 atomic::unlink(folder, name)?;
             }
@@ -178,7 +178,7 @@ impl Look<'_> {
     }
 }
 
-/// Changes the permission bits of a file, through no link.
+/// Changes the permission bits of a file without following links.
 fn narrow(folder: &Directory, name: &str, mode: u32) -> Result<()> {
     match folder.file(name, OFlags::RDONLY)? {
         Some(file) => rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(mode))

@@ -1,4 +1,4 @@
-//! What the archive and the quarantine keep of a session.
+//! Checks the archive and the quarantine of a session.
 
 use super::repair::QUARANTINE;
 use super::{Check, Found, Links, Stamp, Trouble, quarantined, sound};
@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 impl Store {
-    /// Whether archive and quarantine hold what was put there; why that cannot be told, if it cannot.
+    /// Checks that archive and quarantine contain what was moved there; returns the reason if that cannot be checked.
     pub(super) fn check_pieces(
         &self,
         id: &str,
@@ -19,8 +19,8 @@ impl Store {
         check: &Check<'_>,
         tell: &mut dyn FnMut(Found),
     ) -> Result<Option<Kind>> {
-        // A gc that is at work beside us changes log and archive one after the other: what looks wrong is looked at
-        // once more under the lock of the log.
+        // A concurrent gc changes log and archive one after the other, so apparent problems are checked again under
+        // the lock of the log.
         let (mut seen, mut packed) = (Vec::new(), links.packed.clone());
         self.look_at_pieces(id, &packed, check, &mut |found| seen.push(found), None)?;
         if seen.is_empty() {
@@ -28,7 +28,7 @@ impl Store {
         }
         let held = match Held::open(self, id) {
             Err(error) if error.kind == Kind::NotFound => return Ok(None),
-            // Somebody is at work on it: what looks wrong may be his, and the other sessions can be looked at.
+            // Another process is changing it: do not report possible artifacts, and check the other sessions.
             Err(error) if error.kind == Kind::Locked => return Ok(Some(error.kind)),
             held => held?,
         };
@@ -50,7 +50,7 @@ impl Store {
         let name = log_name(id);
         for place in [ARCHIVE, QUARANTINE] {
             let folder = match self.directory().inner(place) {
-                Err(error) if error.kind == Kind::Unsafe => continue, // told with the folders
+                Err(error) if error.kind == Kind::Unsafe => continue, // reported with the directories
                 folder => folder?,
             };
             let shown = self.path().join(place).join(&name).display().to_string();
@@ -70,7 +70,7 @@ impl Store {
                 remedy: remedy.map(str::to_string),
             };
             let runs = pieces::runs(&file);
-            // What the archive lacks is for somebody to decide on; the quarantine keeps what it has in any form.
+            // Data missing from the archive requires a decision by the user; the quarantine may contain anything.
             let remedy = (place == QUARANTINE).then_some("accepted in the current state");
             for run in runs.iter().filter(|run| !run.sound) {
                 let what = "archived data was modified".to_string();
@@ -100,7 +100,7 @@ impl Store {
         Ok(())
     }
 
-    /// Moves what belongs to no run into a run of the quarantine, and what is a run of the quarantine no more.
+    /// Moves bytes outside any run, and runs that are no longer valid, into a new run of the quarantine.
     fn take_rest(&self, held: &Held<'_>, place: &str, stamp: Stamp<'_>) -> Result<()> {
         let Some(folder) = self.directory().inner(place)? else {
             return Ok(());
@@ -130,7 +130,7 @@ impl Store {
     }
 }
 
-/// Where the runs are whose bytes have changed.
+/// The positions of runs whose bytes have changed.
 fn changed(runs: &[pieces::Run]) -> Vec<Range<usize>> {
     let changed = runs.iter().filter(|run| !run.sound);
     changed.map(|run| run.line.start..run.end).collect()

@@ -1,4 +1,4 @@
-//! Links between sessions, and aliases.
+//! Checks links between sessions, and aliases.
 
 use super::marks::Marks;
 use super::{Check, Found, Links, Stamp, Trouble, quarantined};
@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::repair::QUARANTINE;
 
-/// Where aliases are kept that were taken away; no id of a session begins so.
+/// The quarantine file of removed aliases; no session id begins like this.
 pub(super) const KEPT_ALIASES: &str = "@aliases.jsonl";
 
-/// Looks whether every link has both ends. Of sessions that were not looked at only their being there is known.
+/// Checks that both sides of every link exist. Sessions that were not examined are only tested for existence.
 pub(super) fn check(
     store: &Store,
     check: &Check<'_>,
@@ -28,7 +28,7 @@ pub(super) fn check(
         let known = links.get(child);
         known.is_none_or(|child| child.continued_from.as_deref() == Some(parent))
     };
-    // Sessions that are continued, by both sides.
+    // Sessions with a continuation that both sides confirm.
     let mut continued: HashSet<&str> = links
         .iter()
         .filter(|(id, own)| own.continued_to.iter().any(|(child, _)| agrees(id, child)))
@@ -48,7 +48,7 @@ pub(super) fn check(
             {
                 let is_ours = marks.vouch_for(parent, id);
                 let is_asked = check.link.contains(id);
-                // A link that somebody took back is not missing.
+                // A link that was undone is not missing.
                 if !is_ours && !is_asked && other.unlinked.contains(id) {
                     continue;
                 }
@@ -95,13 +95,13 @@ pub(super) fn check(
 }
 
 impl Links {
-    /// Whether it names a session as its continuation.
+    /// Whether the session names another as its continuation.
     fn names(&self, child: &str) -> bool {
         self.continued_to.iter().any(|(known, _)| known == child)
     }
 }
 
-/// Takes an event of a session back; `what` tells the line that says so from others.
+/// Undoes an event of a session; `what` distinguishes the new line from others.
 pub(super) fn take_back(store: &Store, id: &str, event: &str, stamp: Stamp<'_>, what: &str) -> Result<()> {
     let (own, at) = stamp(what)?;
     let mut line = ObjectBuilder::default();
@@ -112,12 +112,12 @@ pub(super) fn take_back(store: &Store, id: &str, event: &str, stamp: Stamp<'_>, 
     store.append(id, &[&line.finish()])
 }
 
-/// Whether a session is there, in the trash, or where it cannot be looked: what is no file or folder is told with the
-/// folders, and nothing that points to it is taken away.
+/// Whether a session exists in the store or the trash, or cannot be looked up: entries of another kind are reported
+/// with the directories, and references to them are kept.
 pub(super) fn is_there(store: &Store, id: &str, removed: &Removed) -> Result<bool> {
     match store.has(id) {
         Ok(false) if removed.as_ref().is_none_or(|removed| removed.contains(id)) => Ok(true),
-        // It may have gone to the trash, or come back, between the two looks.
+        // It may have been moved to or from the trash between the two lookups.
         Ok(false) => {
             let again = self::removed(store)?;
             Ok(again.is_none_or(|removed| removed.contains(id)) || store.has(id)?)
@@ -127,7 +127,7 @@ pub(super) fn is_there(store: &Store, id: &str, removed: &Removed) -> Result<boo
     }
 }
 
-/// The ids in the trash; none when it cannot be looked into.
+/// The ids in the trash; none if it cannot be read.
 pub(super) type Removed = Option<HashSet<String>>;
 
 pub(super) fn removed(store: &Store) -> Result<Removed> {
@@ -139,12 +139,12 @@ pub(super) fn removed(store: &Store) -> Result<Removed> {
 }
 
 impl Store {
-    /// Looks whether every alias names one session that is there, or in the trash.
+    /// Checks that every alias names exactly one session in the store or the trash.
     pub(super) fn check_aliases(&self, repair: Option<Stamp<'_>>, tell: &mut dyn FnMut(Found)) -> Result<()> {
         let aliases = match self.aliases_folder() {
             Ok(Some(aliases)) => aliases,
             Ok(None) => return Ok(()),
-            Err(error) if error.kind == Kind::Unsafe => return Ok(()), // told with the folders
+            Err(error) if error.kind == Kind::Unsafe => return Ok(()), // reported with the directories
             Err(error) => return Err(error),
         };
         let removed = removed(self)?;
@@ -155,7 +155,7 @@ impl Store {
             else {
                 continue;
             };
-            // What is no regular file is told with the folder.
+            // Entries that are not regular files are reported with the directory.
             if !aliases.facts(&file)?.is_some_and(|facts| facts.regular) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! One log: what is wrong with its lines, and how it would be without that.
+//! Checks the lines of one log, and computes its repaired form.
 
 use super::mend::mend;
 use super::{Found, Links, Trouble, records};
@@ -12,32 +12,32 @@ use crate::store::log::{Chain, Verdict, strip};
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// What was seen of a log.
+/// The result of checking a log.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub bytes: u64,
-    /// Lines that nobody vouches for.
+    /// Number of lines without a checksum.
     pub unchecked: u64,
-    /// Why it could not be read.
+    /// Why the log could not be read.
     pub unread: Option<Kind>,
     pub found: Vec<Found>,
     pub links: Links,
-    /// The log as it was, when it was mended: a path to it.
+    /// The path of a copy of the log before its repair.
     pub copy: Option<String>,
-    /// What the log becomes when it is mended; nothing when it can stay as it is.
+    /// The repaired log; none if no repair is needed.
     pub mended: Option<Mended>,
 }
 
-/// A log without its damage.
+/// A repaired log.
 #[derive(Debug, Default)]
 pub(super) struct Mended {
-    /// Its lines in order, each with its newline, and whether it stays although its checksum does not match.
+    /// Its lines in order, with newlines, and whether each is kept despite a wrong checksum.
     pub lines: Vec<Vec<u8>>,
-    /// What went away or was changed, as it was, and where it stood.
+    /// Removed or changed lines in their original form, with their positions.
     pub moved: Vec<Moved>,
 }
 
-/// Bytes that a repair takes out.
+/// Bytes that a repair removes.
 #[derive(Debug)]
 pub(super) struct Moved {
     pub place: Place,
@@ -46,7 +46,7 @@ pub(super) struct Moved {
 }
 
 impl Seen {
-    /// Looks at the bytes of a log.
+    /// Checks the bytes of a log.
     pub fn of(bytes: &[u8], id: &str, shown: &str) -> Seen {
         let mut look = Look {
             bytes,
@@ -95,7 +95,7 @@ impl Seen {
         }
     }
 
-    /// Of a log that could not be read.
+    /// The result for a log that could not be read.
     pub fn unread(id: &str, shown: String, error: Error) -> Seen {
         let found = Found {
             session: Some(id.to_string()),
@@ -112,23 +112,23 @@ impl Seen {
         }
     }
 
-    /// Whether there is nothing that a repair of this log would change.
+    /// Whether a repair would change nothing.
     pub fn is_clean(&self) -> bool {
         self.mended.is_none()
     }
 }
 
-/// What becomes of a line.
+/// How a repair handles a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Fate {
     Stays,
-    /// It stays although its checksum does not match.
+    /// Kept despite a wrong checksum.
     Vouched,
-    /// These bytes stand for it.
+    /// Replaced with these bytes.
     Becomes(Vec<u8>, String),
-    /// It goes to the quarantine.
+    /// Moved to the quarantine.
     Leaves(String),
-    /// It stands behind the next one.
+    /// Moved after the next line.
     Waits,
 }
 
@@ -138,10 +138,10 @@ struct Look<'a> {
     shown: &'a str,
     lines: Vec<Range<usize>>,
     fates: Vec<Fate>,
-    /// Index of the line that a line of the session comes from.
+    /// For each line of the session, the index of its line in the log.
     origin: Vec<usize>,
     found: Vec<Found>,
-    /// Offsets of lines whose checksum need not be told of, since more is told of them.
+    /// Offsets of lines whose checksum is not reported, because another problem is.
     told: HashSet<u64>,
     /// Whether the header is missing.
     headless: bool,
@@ -183,7 +183,7 @@ impl<'a> Look<'a> {
         });
     }
 
-    /// Goes over the lines and their checksums.
+    /// Checks the lines and their checksums.
     fn lines(&mut self) -> Session {
         let mut start = 0;
         for line in self.bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -215,7 +215,7 @@ impl<'a> Look<'a> {
         let mut session = Session::default();
         for index in 0..self.lines.len() {
             self.readable(index);
-            // What is set right counts as what it becomes, and may be several lines then.
+            // A corrected line counts in its corrected form, which may consist of several lines.
             let lines = match &self.fates[index] {
                 Fate::Becomes(lines, _) => lines,
                 Fate::Leaves(_) => continue,
@@ -233,8 +233,9 @@ impl<'a> Look<'a> {
         Record::parse(self.line(index), self.place(index))
     }
 
-    /// A line whose checksum does not match; `from` is the first line behind the last good one, where the chain is
-    /// `base`. Where the chain goes on, and with what, if that is not behind this line with its own digits.
+    /// Handles a line with a wrong checksum; `from` is the first line after the last valid one, where the chain state
+    /// is `base`. Returns where and with which state the chain continues, unless it continues after this line with
+    /// its stored checksum.
     fn broken(&mut self, index: usize, from: usize, base: Chain, before: Chain) -> Option<(usize, Chain)> {
         let changed = "the checksum does not match: this line or the one before was modified";
         if from == index && index > 0 && self.line(index) == self.line(index - 1) {
@@ -270,7 +271,7 @@ impl<'a> Look<'a> {
             mended.split_inclusive(|byte| *byte == b'\n').for_each(|line| {
                 chain.verify(line);
             });
-            // The lines of the stretch become one piece, which stands for the first of them.
+            // The corrected lines become one piece, which replaces the first of them.
             for other in from + 1..=index {
                 self.fates[other] = Fate::Leaves(String::new());
             }
@@ -288,7 +289,7 @@ impl<'a> Look<'a> {
         None
     }
 
-    /// The last line, when it has no end.
+    /// Handles a last line without newline.
     fn tail(&mut self, base: Chain, from: usize) {
         let Some(last) = self.lines.len().checked_sub(1) else {
             return;
@@ -325,7 +326,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Lines that are no record.
+    /// Handles lines that are not records.
     fn readable(&mut self, index: usize) {
         let fault = |line: &[u8]| match &Record::parse(&strip(line), Place::default()).kind {
             Line::Unreadable(fault) => Some((fault.offset, fault.what.to_string())),
@@ -339,14 +340,14 @@ impl<'a> Look<'a> {
                 };
                 let mut also = "";
                 if self.fates[index] == Fate::Vouched {
-                    // One finding for one line.
+                    // Report only one problem per line.
                     self.told.insert(self.place(index).offset);
                     also = "; the checksum does not match";
                 }
                 self.tell(index, offset, Trouble::Unreadable, format!("{what}{also}"), gone);
                 self.fates[index] = Fate::Leaves(what);
             }
-            // What is set right may hold lines that were no records in the first place.
+            // A corrected line may contain lines that were never records.
             Fate::Becomes(lines, why) => {
                 let all = || lines.split_inclusive(|byte| *byte == b'\n');
                 let Some((_, what)) = all().find_map(fault) else {
@@ -364,7 +365,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// The log without what is wrong with its lines.
+    /// Computes the log without the problems of its lines.
     fn mended(&self) -> Option<Mended> {
         if !self.headless && self.fates.iter().all(|fate| *fate == Fate::Stays) {
             return None;
@@ -387,12 +388,12 @@ impl<'a> Look<'a> {
                     mended
                         .lines
                         .extend(bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec));
-                    // A newline at the end changes nothing that would have to be kept.
+                    // A newline at the end removes nothing that must be preserved.
                     if !why.is_empty() {
                         mended.moved.push(self.moved(index, why));
                     }
                 }
-                // The rest of a piece that is mended as a whole.
+                // The rest of a piece that is corrected as a whole.
                 Fate::Leaves(why) if why.is_empty() => {
                     if let Some(last) = mended.moved.last_mut() {
                         last.bytes.end = self.lines[index].end;
@@ -419,12 +420,11 @@ impl<'a> Look<'a> {
     }
 }
 
-/// The version of a log whose first line tells a later one than this program knows: what is right there, nobody
-/// here can tell.
+/// The version of a log whose header states a later version than this program supports; such a log cannot be judged.
 fn later_version(bytes: &[u8]) -> Option<u64> {
     let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
     if Chain::default().verify(&bytes[..(end + 1).min(bytes.len())]) == Verdict::Broken {
-        return None; // the version may be what was damaged
+        return None; // the version itself may be damaged
     }
     let record = Record::parse(&bytes[..end], Place { line: 1, offset: 0 });
     let header = record.event().filter(|event| event.is_header())?;

@@ -1,21 +1,21 @@
-//! Marks of continuations and splits that a run has left unfinished: they vouch for the links that are missing.
+//! Checks markers of unfinished continuations and splits, which confirm missing links.
 
 use super::{Found, Links, Trouble};
 use crate::error::{Place, Result};
 use crate::store::{Store, atomic};
 use std::collections::{BTreeMap, HashSet};
 
-/// What the marks of a store say.
+/// The markers of a store.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
-    /// Sessions that were made to be named in another one, with that one first.
+    /// Pairs of a parent and a session that the store created for it.
     vouched: HashSet<(String, String)>,
-    /// Names of marks that vouch for nothing any more.
+    /// Names of markers that no longer confirm anything.
     stale: Vec<String>,
 }
 
 impl Marks {
-    /// Reads the marks of a store of which these sessions were looked at.
+    /// Reads the markers of a store for these sessions.
     pub fn of(store: &Store, links: &BTreeMap<String, Links>) -> Result<Marks> {
         let mut marks = Marks::default();
         for mark in store.marks()? {
@@ -46,12 +46,12 @@ impl Marks {
         Ok(marks)
     }
 
-    /// Whether the store itself made this session to be named in that one.
+    /// Whether the store itself created this session for that parent.
     pub fn vouch_for(&self, parent: &str, child: &str) -> bool {
         self.vouched.contains(&(parent.to_string(), child.to_string()))
     }
 
-    /// Reports the marks that are left over, and takes them away.
+    /// Reports leftover markers, and removes them if requested.
     pub fn sweep(&self, store: &Store, repair: bool, tell: &mut dyn FnMut(Found)) -> Result<()> {
         let Some(sessions) = store.sessions()? else {
             return Ok(());

@@ -1,16 +1,16 @@
-//! What a checksum tells beyond that something changed: which bit.
+//! Corrects single-bit damage with the help of checksums.
 //!
-//! A cyclic redundancy check is linear: how two texts differ decides how their checksums differ, whatever the texts
-//! are. Any two single flipped bits within 2^31 bits change CRC-32C differently, so that a single one can be found
-//! from the difference alone.
+//! A cyclic redundancy check is linear: the difference of two texts determines the difference of their checksums. Two
+//! different single-bit flips within 2^31 bits change CRC-32C differently, so a single flipped bit can be located
+//! from the checksum difference alone.
 
 use crate::store::log::{Chain, SEAL, digits_of, hex, seal};
 
 /// CRC-32C (Castagnoli), reflected; as in RFC 3720, appendix B.4.
 const POLYNOMIAL: u32 = 0x82f6_3b78;
 
-/// The longest stretch in which a flipped bit is looked for. Damage of another kind looks like a single bit in one of
-/// 2^32 / 8n cases: at this length in 1 of 32,768.
+/// The longest range in bytes that is searched for a flipped bit. Other damage looks like a single bit in one of 2^32
+/// / 8n cases: at this length in 1 of 32,768.
 const LONGEST: usize = 16 * 1024;
 
 const TABLE: [u32; 256] = table();
@@ -31,7 +31,7 @@ const fn table() -> [u32; 256] {
     table
 }
 
-/// Which entry of the table has this top byte: each has another.
+/// The index of the table entry with this top byte, which is unique.
 const INVERSE: [u8; 256] = inverse();
 
 const fn inverse() -> [u8; 256] {
@@ -44,7 +44,7 @@ const fn inverse() -> [u8; 256] {
     inverse
 }
 
-/// The state ahead of bytes from the state behind them.
+/// The checksum state before some bytes, from the state after them.
 pub(super) fn unwind(behind: u32, bytes: &[u8]) -> u32 {
     let mut state = !behind;
     for byte in bytes.iter().rev() {
@@ -54,7 +54,7 @@ pub(super) fn unwind(behind: u32, bytes: &[u8]) -> u32 {
     !state
 }
 
-/// Where the one bit is whose flip changes the checksum of `length` bytes by `difference`: byte and bit.
+/// Locates the bit whose flip changes the checksum of `length` bytes by `difference`: byte and bit.
 fn place(difference: u32, length: usize) -> Option<(usize, u32)> {
     let mut effects: [u32; 8] = std::array::from_fn(|bit| TABLE[1 << bit]);
     for byte in (0..length).rev() {
@@ -68,8 +68,9 @@ fn place(difference: u32, length: usize) -> Option<(usize, u32)> {
     None
 }
 
-/// A stretch of a log that ends with a line whose checksum does not match, as it was before one bit of it, or a few
-/// bytes of the checksum itself, were changed; and where. `before` stands behind the last good line ahead of it. None when it was more.
+/// Corrects a range of a log that ends with a line with a wrong checksum, if one bit of it or a few bytes of the
+/// checksum itself changed; returns the corrected bytes and the position. `before` is the chain state after the last
+/// valid line. None for other damage.
 pub(super) fn mend(before: Chain, stretch: &[u8]) -> Option<(Vec<u8>, usize)> {
     let (ended, newline) = stretch
         .strip_suffix(b"\n")
@@ -94,7 +95,7 @@ pub(super) fn mend(before: Chain, stretch: &[u8]) -> Option<(Vec<u8>, usize)> {
         return Some((mended, covered + at));
     }
     if digits_of(ended).is_none() && newline == 1 {
-        // The chain took it for ours by most of its checksum's bytes: the rest of them is what was damaged.
+        // Most bytes of the checksum match the chain, so the other bytes of the checksum are the damage.
         mended[covered..covered + SEAL].copy_from_slice(&right);
         let at = right
             .iter()
@@ -111,7 +112,7 @@ pub(super) fn mend(before: Chain, stretch: &[u8]) -> Option<(Vec<u8>, usize)> {
             return Some((mended, byte));
         }
     }
-    // A newline that became something else, so that two lines are one.
+    // A changed newline, which joined two lines.
     let mut chain = before;
     let mut done = 0;
     for at in SEAL..ended.len() + 1 - newline {
@@ -156,7 +157,7 @@ mod tests {
         for bit in 0..log.len() * 8 {
             let mut damaged = log.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            // The stretch from the last good line to the broken one.
+            // The range from the last valid line to the damaged one.
             let (mut chain, mut base, mut from, mut at) = (Chain::default(), Chain::default(), 0, 0);
             let mut back = None;
             for line in damaged.split_inclusive(|byte| *byte == b'\n') {
@@ -173,7 +174,7 @@ mod tests {
             }
             let (from, to, mended) = match back {
                 Some(back) => back,
-                // The last newline: what is left is a line without an end.
+                // The last newline: the result is a line without newline.
                 None if bit / 8 == log.len() - 1 => {
                     let (mended, _) = mend(base, &damaged[from..]).unwrap();
                     (from, damaged.len(), mended)

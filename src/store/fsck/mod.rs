@@ -1,5 +1,5 @@
-//! Looks for damage in a store, and mends what can be mended: a copy of the log is kept first, damaged lines go to
-//! the quarantine, and no good line is changed.
+//! Checks a store for damage and repairs it: keeps a copy of the log, moves damaged lines to the quarantine, and
+//! changes no undamaged line.
 
 mod circles;
 mod folders;
@@ -20,41 +20,41 @@ use crate::model::key;
 use marks::Marks;
 use std::collections::{BTreeMap, HashSet};
 
-/// What can be wrong.
+/// The kind of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Trouble {
-    /// The last line has no end.
+    /// The last line has no newline.
     TornTail,
-    /// A line that is no record.
+    /// A line that is not a record.
     Unreadable,
-    /// A line that is not what was written, or is not where it was.
+    /// A line that was modified or moved.
     Checksum,
-    /// Two messages, or two events, have one id.
+    /// Two messages or two events have the same id.
     DuplicateId,
-    /// An event names what is not there.
+    /// An event refers to something missing.
     DanglingEvent,
-    /// The session line is missing, stands elsewhere, or is of a later version.
+    /// The header is missing, misplaced, or of a later version.
     Header,
-    /// A session continues one that is not there.
+    /// A session continues a missing one.
     BrokenLink,
-    /// A session was continued or split by a run that was cut off before it said so.
+    /// A session was continued or split by a run that was interrupted before it recorded that.
     MissingLink,
-    /// A session says that it belongs to another one, which does not say so.
+    /// A session claims to belong to another one, which does not confirm it.
     Claim,
     /// An alias names no session.
     Alias,
-    /// What the archive or the quarantine keeps is damaged, is missing, or is of a session that is gone.
+    /// Data in the archive or the quarantine is damaged, missing, or belongs to a missing session.
     Piece,
-    /// A file of a change that was cut off.
+    /// A leftover file of an interrupted change.
     Temporary,
-    /// Others than the owner may read or write it.
+    /// Users other than the owner have access.
     Permissions,
-    /// Something that does not belong into a store.
+    /// An unexpected file in the store.
     Stranger,
 }
 
 impl Trouble {
-    /// Every trouble, in the order of the manual.
+    /// All kinds, in the order of the manual.
     pub const ALL: [Trouble; 14] = [
         Trouble::TornTail,
         Trouble::Unreadable,
@@ -135,25 +135,25 @@ impl Trouble {
     }
 }
 
-/// Something that is wrong.
+/// A problem found by a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The session; none for what belongs to none.
+    /// The session, if any.
     pub session: Option<String>,
-    /// The file, as a path to it.
+    /// The path of the file.
     pub file: String,
-    /// Where in it; line 0 for the file as a whole.
+    /// The position; line 0 means the whole file.
     pub place: Place,
     /// What kind.
     pub trouble: Trouble,
-    /// What, in words.
+    /// Description.
     pub what: String,
-    /// What was done about it, or would be done by a repair; none when nothing can be.
+    /// The repair, done or planned; none if there is none.
     pub remedy: Option<String>,
 }
 
 impl Found {
-    /// Of a session's log as a whole.
+    /// A problem of a session's log as a whole.
     fn of(store: &Store, id: &str, trouble: Trouble, what: String, remedy: Option<&str>) -> Found {
         let file = store.path().join(SESSIONS).join(log_name(id));
         Found {
@@ -167,7 +167,7 @@ impl Found {
     }
 }
 
-/// Makes ids and times for the lines that a repair adds; the argument tells one from another.
+/// Creates ids and times for lines that a repair adds; the argument distinguishes them.
 pub type Stamp<'a> = &'a dyn Fn(&str) -> Result<(String, String)>;
 
 /// The beginning of the line of a run in the quarantine.
@@ -178,43 +178,43 @@ fn quarantined(stamp: Stamp<'_>, what: &str) -> Result<ObjectBuilder> {
     Ok(members)
 }
 
-/// What to look at, and whether to mend it.
+/// Options of a check.
 #[derive(Clone, Copy)]
 pub struct Check<'a> {
-    /// Only these sessions; the whole store otherwise.
+    /// Check only these sessions; otherwise the whole store.
     pub ids: Option<&'a [String]>,
-    /// Mend, with these stamps.
+    /// Repair, with these stamps.
     pub repair: Option<Stamp<'a>>,
-    /// Sessions whose claims to belong to others are believed by a repair.
+    /// Sessions whose claims to belong to others a repair accepts.
     pub link: &'a [String],
-    /// Although another program has a log open.
+    /// Repair even if another program has a log open.
     pub force: bool,
 }
 
-/// How a session is linked to others.
+/// The links of a session to others.
 #[derive(Debug, Default)]
 struct Links {
     continued_from: Option<String>,
-    /// The session that continues it, and the event that tells so; none when the header does.
+    /// Sessions that continue it, with the event that says so; none if the header does.
     continued_to: Vec<(String, Option<String>)>,
-    /// Sessions that events named as its continuations and that were taken back.
+    /// Former continuations whose events were undone.
     unlinked: HashSet<String>,
-    /// The session of which it is a piece.
+    /// The session of which it is a part.
     split_from: Option<Part>,
-    /// Events that tell of pieces, and which.
+    /// Split events, with the parts.
     split_into: Vec<(String, Vec<String>)>,
-    /// Events of gcs whose lines the archive must have.
+    /// Gc events whose lines the archive must have.
     packed: Vec<String>,
 }
 
 impl Links {
-    /// Whether it says that it belongs to another session.
+    /// Whether it claims to belong to another session.
     fn claims(&self) -> bool {
         self.continued_from.is_some() || self.split_from.is_some()
     }
 }
 
-/// Of which session one is a piece.
+/// A reference to the session that was split.
 #[derive(Debug)]
 struct Part {
     parent: String,
@@ -222,24 +222,23 @@ struct Part {
     parts: usize,
 }
 
-/// What was looked at.
+/// Statistics of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
     /// Sessions.
     pub sessions: u64,
-    /// Bytes of their logs.
+    /// Size of their logs in bytes.
     pub bytes: u64,
-    /// Lines that nobody vouches for: other programs wrote them, and convo nothing behind them yet.
+    /// Lines without a checksum, written by other programs and not yet followed by a line of convo.
     pub unchecked: u64,
-    /// Logs that were mended: the session, and a path to the log as it was.
+    /// Repaired logs: the session, and the path of a copy of the original.
     pub copies: Vec<(String, String)>,
-    /// Why a log could not be read, of the worst that could not.
+    /// The worst error of logs that could not be read.
     pub unread: Option<Kind>,
 }
 
 impl Store {
-    /// Looks at sessions, or at the whole store, and tells each thing that is wrong. Without a repair nothing is
-    /// changed.
+    /// Checks sessions, or the whole store, and reports each problem. Changes nothing without `repair`.
     pub fn check(&self, check: &Check<'_>, tell: &mut dyn FnMut(Found)) -> Result<Checked> {
         let mut changed = false;
         let mut telling = |found: Found| {
@@ -278,7 +277,7 @@ impl Store {
                 Some(stamp) => match self.examine(id, true)? {
                     Some(seen) if seen.is_clean() => Some(seen),
                     Some(_) => match self.repair_log(id, stamp, check.force) {
-                        // The others can be mended nevertheless.
+                        // The other logs can still be repaired.
                         Err(error) if error.kind != Kind::Unsure => {
                             let shown = self
                                 .path()
@@ -293,7 +292,7 @@ impl Store {
                     None => None,
                 },
             };
-            // One that is removed meanwhile is none any more, unless it was asked for.
+            // A session removed meanwhile is skipped unless it was requested.
             let Some(mut seen) = seen else {
                 if check.ids.is_some() {
                     return Err(super::no_session(id));
@@ -324,7 +323,7 @@ impl Store {
         Ok(checked)
     }
 
-    /// Looks at one log as it is between two changes; none when there is no such session.
+    /// Checks a log between two changes; none when there is no such session.
     fn examine(&self, id: &str, repair: bool) -> Result<Option<log::Seen>> {
         let id = key::checked_id(id)?;
         let Some(sessions) = self.sessions()? else {
@@ -342,7 +341,7 @@ impl Store {
                 return Ok(None);
             };
             if repair {
-                // That all is well with it must not rest on a name that a power cut takes away.
+                // Sync the name first: a valid result must not depend on a name that a power failure could remove.
                 let facts = Facts::of(&file).map_err(|error| Error::io(&shown, error))?;
                 self.settle_name(sessions, &facts)?;
             }

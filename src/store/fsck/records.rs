@@ -1,4 +1,4 @@
-//! What the records of a log say of each other.
+//! Checks the consistency of the records of a log.
 
 use super::{Links, Part, Trouble};
 use crate::model::chain;
@@ -11,7 +11,7 @@ use crate::model::view::View;
 use crate::store::split;
 use std::collections::HashSet;
 
-/// What does not fit together: index of the session's line, what kind, and what.
+/// Inconsistencies: index of the line, kind, and description.
 pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Trouble, String)> {
     let mut troubles = Vec::new();
     if let Some(id) = session.header_text("id").filter(|id| id != name) {
@@ -52,7 +52,7 @@ pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Trouble, St
                 troubles.push((index, Trouble::Header, what));
             }
         }
-        // What an update replaced may come again under its id.
+        // The replacement of an updated record may reuse its id.
         if let Some(event) = record.event().filter(|event| event.is_update()) {
             match event.action() {
                 Action::Restore(restore) => drop(ids.remove(&(false, restore.of.into_owned()))),
@@ -76,7 +76,7 @@ pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Trouble, St
     troubles
 }
 
-/// How the session is linked to others.
+/// The links of the session to others.
 pub(super) fn links(session: &Session) -> Links {
     let mut links = Links {
         continued_from: session.header_text("continued_from"),
@@ -111,7 +111,7 @@ pub(super) fn links(session: &Session) -> Links {
     }
     let destroyed = session.destroyed();
     links.packed.retain(|event| !destroyed.contains(event));
-    // As a session that came from Penguin has it.
+    // The form that sessions from Penguin have.
     let header = session.header();
     let metadata = header.iter().find(|(name, _)| name == "metadata");
     let own = metadata.and_then(|(_, raw)| {
@@ -122,7 +122,7 @@ pub(super) fn links(session: &Session) -> Links {
     links
 }
 
-/// Of which session it is a piece, as its first line says.
+/// The session of which this is a part, according to its header.
 fn part(session: &Session) -> Option<Part> {
     let lineage = Lineage::of(session).filter(|lineage| lineage.kind == "split")?;
     let (part, parts) = lineage.part?;

@@ -1,4 +1,4 @@
-//! Mends one log: a copy first, damaged lines to the quarantine, then the new log in one piece.
+//! Repairs one log: makes a copy, moves damaged lines to the quarantine, then replaces the log atomically.
 
 use super::log::{Mended, Moved, Seen};
 use super::mend::unwind;
@@ -11,16 +11,17 @@ use crate::store::held::Held;
 use crate::store::log::{Chain, SEAL, digits_of, hex, seal};
 use crate::store::{Store, atomic, pieces, rewrite, trash};
 
-/// How a session line begins that is ours.
+/// The beginning of a header written by convo.
 const SESSION: &[u8] = b"{\"type\":\"session\"";
 
-/// A log is looked at so often; three have been seen to be needed.
+/// Maximum number of passes over a log; three are known to be needed.
 const ROUNDS: u32 = 16;
 
 pub(super) const QUARANTINE: &str = "quarantine";
 
 impl Store {
-    /// Mends a log, which is looked at again under its lock; what was seen of it before. None when it is gone.
+    /// Repairs a log, which is checked again under its lock; returns the result of that check. None when the log is
+    /// gone.
     pub(super) fn repair_log(&self, id: &str, stamp: Stamp<'_>, force: bool) -> Result<Option<Seen>> {
         let held = match Held::open(self, key::checked_id(id)?) {
             Err(error) if error.kind == Kind::NotFound => return Ok(None),
@@ -47,13 +48,13 @@ impl Store {
         });
         exchanged.inspect_err(|error| {
             if error.kind != Kind::Unsure {
-                let _ = pieces::cut(&quarantine, &held.name, before); // the next repair goes on from it otherwise
+                let _ = pieces::cut(&quarantine, &held.name, before); // on failure the next repair continues from there
                 if is_new {
-                    let _ = atomic::unlink(&quarantine, &copy); // a second name of what is there
+                    let _ = atomic::unlink(&quarantine, &copy); // a second name of the log
                 }
             }
         })?;
-        // What is mended may count where it did not, behind the same checksum.
+        // Corrected lines may count messages that were not counted, with the same checksum.
         self.forget_counts();
         let copy = quarantine.shown(&copy);
         seen.copy = Some(copy);
@@ -61,8 +62,8 @@ impl Store {
     }
 }
 
-/// A log without its damage, and the runs for the quarantine. Behind damage that is mended, more may be known for
-/// what it is: it is looked at until there is none.
+/// The repaired log, and the runs for the quarantine. A correction can reveal further problems, so the log is checked
+/// until there are none.
 fn mend(id: &str, log: &[u8], first: Mended, copy: &str, stamp: Stamp<'_>) -> Result<(Vec<u8>, Vec<u8>)> {
     let mut runs = runs(&first.moved, log, copy, stamp)?;
     let mut log = chained(&first, stamp)?;
@@ -76,8 +77,8 @@ fn mend(id: &str, log: &[u8], first: Mended, copy: &str, stamp: Stamp<'_>) -> Re
     Ok((log, runs))
 }
 
-/// The copy of the log as it is, a second name of the same file, and whether it was made now: a repair that was cut
-/// off may have left it.
+/// Creates the copy of the log as a second name of the same file; returns whether it is new, because an interrupted
+/// repair may have left one.
 fn copy_of(
     held: &Held<'_>,
     bytes: &[u8],
@@ -111,7 +112,7 @@ fn copy_of(
     }
 }
 
-/// Whether a repair that was cut off has put all that is moved into the quarantine.
+/// Whether an interrupted repair has put all moved lines into the quarantine.
 fn is_kept(quarantine: &Directory, name: &str, copy: &str, runs: &[u8]) -> Result<bool> {
     let file = pieces::read(quarantine, name)?;
     let of = |run: &pieces::Run| json::member(&file[run.line.clone()], "copy").and_then(json::text);
@@ -136,19 +137,19 @@ fn runs(moved: &[Moved], bytes: &[u8], copy: &str, stamp: Stamp<'_>) -> Result<V
     Ok(runs)
 }
 
-/// The lines as they are, and where a checksum does not follow from the line before, a `repair` event that vouches
-/// for it: the chain goes on from the state that the event names.
+/// The lines, with a `repair` event wherever a checksum does not follow from the line before; the checksum chain
+/// continues from the state that the event states.
 fn chained(mended: &Mended, stamp: Stamp<'_>) -> Result<Vec<u8>> {
     let mut out: Vec<u8> = Vec::new();
     let mut chain = Chain::default();
-    let mut from = 0; // where what the next checksum covers begins
+    let mut from = 0; // start of the bytes that the next checksum covers
     for line in &mended.lines {
         let start = out.len();
         out.extend_from_slice(line);
         let ended = line.strip_suffix(b"\n").unwrap_or(line);
         let Some(digits) = digits_of(ended) else {
             if start == 0 && line.starts_with(SESSION) && ended.ends_with(b"}") {
-                let covered = &ended[..ended.len() - 1]; // a new one, which is ours
+                let covered = &ended[..ended.len() - 1]; // a new line, written here
                 out.truncate(covered.len());
                 let own = chain.close(covered);
                 out.extend_from_slice(&seal(own));
@@ -162,7 +163,7 @@ fn chained(mended: &Mended, stamp: Stamp<'_>) -> Result<Vec<u8>> {
         behind.pass(&out[from..comma]);
         let right = hex(behind.state());
         if start == 0 && right != digits && line.starts_with(SESSION) {
-            // Nothing stands ahead of the session line: it gets the checksum that belongs to what it says.
+            // Nothing precedes the header, so its checksum is computed from its content.
             out[comma..comma + SEAL].copy_from_slice(&seal(right));
             chain = Chain::behind(&ended[..ended.len() - SEAL], right);
             from = out.len();

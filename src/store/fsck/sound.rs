@@ -1,4 +1,4 @@
-//! A look at a log line by line: enough for one without damage, of any size.
+//! Checks a log line by line, which suffices for an undamaged log of any size.
 
 use super::log::{Seen, version};
 use super::{Found, Trouble, records};
@@ -10,9 +10,9 @@ use crate::store::log::{Chain, Verdict, strip_into};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Looks at a log of this length; its bytes too if it is damaged.
+/// Checks a log of this length; also returns its bytes if it is damaged.
 pub(super) fn read(mut file: &File, length: u64, id: &str, shown: &str) -> io::Result<(Seen, Vec<u8>)> {
-    // An event that names no message by its own id may name one by a derived id.
+    // An event that refers to no message by its own id may use a derived id.
     for session in [Session::of_ids(), Session::of_digests()] {
         file.seek(SeekFrom::Start(0))?;
         let is_last = session.derives_ids();
@@ -32,7 +32,7 @@ fn is_dangling(found: &Found) -> bool {
     found.trouble == Trouble::DanglingEvent
 }
 
-/// Looks at a log line by line; none if a line is damaged, or the header.
+/// Checks a log line by line; none if a line or the header is damaged.
 fn sound(log: impl Read, mut session: Session, id: &str, shown: &str) -> io::Result<Option<Seen>> {
     let (mut lines, mut chain, mut bare) = (Lines::new(Vec::new(), log), Chain::default(), Vec::new());
     let mut seen = Seen::default();

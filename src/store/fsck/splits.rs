@@ -1,4 +1,4 @@
-//! What sessions say of those that they are pieces of, and the other way round.
+//! Checks the links between split sessions and their parts.
 
 use super::links::{is_there, removed};
 use super::marks::Marks;
@@ -10,8 +10,8 @@ use crate::store::pending::Change;
 use crate::store::{Store, split};
 use std::collections::{BTreeMap, HashSet};
 
-/// Looks whether every split has both ends: the session tells of its pieces, and they are there. A session that is
-/// gone is missed by none of its pieces.
+/// Checks both sides of every split: the session names its parts, and they exist. A missing original session is not a
+/// problem.
 pub(super) fn check(
     store: &Store,
     check: &Check<'_>,
@@ -87,16 +87,16 @@ pub(super) fn check(
     Ok(())
 }
 
-/// A split: its session, what the ids of the pieces begin with, and how many there are.
+/// A split: its session, the common prefix of the part ids, and the number of parts.
 type Which<'l> = (&'l str, &'l str, usize);
 
-/// Pieces of one split.
+/// Parts of one split.
 struct Pieces {
     ids: Vec<String>,
     parts: usize,
 }
 
-/// The splits of which there are pieces and whose session tells of none of them.
+/// The splits with existing parts that the session does not name.
 fn untold(links: &BTreeMap<String, Links>) -> Vec<(&str, Pieces)> {
     let pairs = links.iter().flat_map(|(parent, own)| {
         let pieces = own.split_into.iter().flat_map(|(_, pieces)| pieces);

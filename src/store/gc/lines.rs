@@ -1,4 +1,4 @@
-//! Which lines a gc takes, and how they come back between those that stayed.
+//! Selects the lines that gc removes, and merges them back with the remaining ones.
 
 use super::{Thin, known_by};
 use crate::error::Result;
@@ -12,13 +12,13 @@ use crate::store::log::{self, Chain, Pending};
 use crate::store::{atomic, pieces};
 use std::io::Write;
 
-/// How the line of a run in the archive begins.
+/// The beginning of the line of a run in the archive.
 pub(super) const BEGIN: &[u8] = b"{\"type\":\"archive\",";
 
-/// Bytes of a log that are written at once.
+/// Write size in bytes.
 const BLOCK: usize = 256 * 1024;
 
-/// A log of which lines are taken.
+/// A log from which lines are removed.
 #[derive(Clone, Copy)]
 pub(super) struct Old<'h> {
     pub held: &'h Held<'h>,
@@ -26,7 +26,7 @@ pub(super) struct Old<'h> {
     pub lines: &'h [Stored],
 }
 
-/// Line numbers from 1 as ranges of first and last, in JSON.
+/// Encodes line numbers, counted from 1, as JSON ranges of first and last.
 fn spans(lines: impl Iterator<Item = usize>) -> String {
     let mut spans: Vec<[usize; 2]> = Vec::new();
     for line in lines.map(|index| index + 1) {
@@ -52,18 +52,18 @@ fn read_spans(raw: Option<&[u8]>) -> Option<Vec<usize>> {
     )
 }
 
-/// A log that is being made smaller: the lines that go, and those that are new in it.
+/// A log being reduced: the removed lines, and the new ones.
 pub(super) struct Thinned {
     pieces: Vec<Piece>,
-    /// Indexes of the log's lines.
+    /// Indexes of the removed lines in the old log.
     pub taken: Vec<usize>,
-    /// Indexes of the new log's lines.
+    /// Indexes of the new lines in the new log.
     made: Vec<usize>,
 }
 
 impl Thinned {
-    /// A line that would stand ahead of one that it followed is a new one: then what stays keeps its order, and what
-    /// was taken can be put back between.
+    /// A kept line that moves before an earlier one counts as new, so that the remaining lines keep their order and
+    /// removed ones can be merged back.
     pub fn new(session: &Session, planned: Vec<Piece>) -> Thinned {
         let (mut next, mut stays) = (0, vec![false; session.len()]);
         let (mut pieces, mut made) = (Vec::new(), Vec::new());
@@ -90,7 +90,7 @@ impl Thinned {
         self.pieces.len() as u64 + 1
     }
 
-    /// Writes the lines that are taken, as they are stored.
+    /// Writes the removed lines in their stored form.
     pub fn write_taken(&self, old: &Old<'_>, out: &mut dyn Write) -> Result<()> {
         let mut again = old.held.again();
         for index in &self.taken {
@@ -100,13 +100,13 @@ impl Thinned {
         Ok(())
     }
 
-    /// Bytes of the lines that are taken.
+    /// Size of the removed lines in bytes.
     pub fn bytes(&self, old: &Old<'_>) -> u64 {
         let lines = self.taken.iter().map(|index| old.lines[*index].length as u64);
         lines.sum()
     }
 
-    /// Writes the new log, at its end the event that reports the change; its number of bytes.
+    /// Writes the new log, ending with the event that reports the change; returns its size in bytes.
     pub fn write_log(&self, old: &Old<'_>, event: &[u8], out: &mut dyn Write) -> Result<u64> {
         let shown = old.held.shown();
         let mut again = old.held.again();
@@ -153,10 +153,10 @@ impl Thinned {
         event.finish()
     }
 
-    /// The line of the run that the archive gets.
+    /// The line of the run for the archive.
     pub fn run(&self, old: &Old<'_>, options: &Thin<'_>) -> Result<Vec<u8>> {
         let session = old.session;
-        // When the last of it left the view.
+        // The time at which the last of them was hidden.
         let at = |index: &usize| json::member(session.record(*index).body, "at").and_then(json::text);
         let events = self
             .taken
@@ -177,13 +177,13 @@ impl Thinned {
     }
 }
 
-/// A log with what a gc took out of it, lines without checksums; none when the log is not what the gc left with
-/// lines behind.
+/// Merges a log with the lines that a gc removed; the result has no checksums. None if the log is not the result of
+/// that gc plus later lines.
 pub(super) fn rejoined(session: &Session, run: &[u8], bytes: &[u8], event: &str) -> Option<Vec<Vec<u8>>> {
     let of: usize = std::str::from_utf8(json::member(run, "of")?).ok()?.parse().ok()?;
     let taken = read_spans(json::member(run, "taken"))?;
     let made = read_spans(json::member(run, "made"))?;
-    // A repair stands between lines and was not there.
+    // Repair events were inserted later.
     let own: Vec<usize> = (0..session.len())
         .filter(|index| {
             session

@@ -1,4 +1,4 @@
-//! What no view needs leaves the log for the archive, and comes back from it.
+//! Moves lines that no view needs from the log to the archive, and restores them.
 
 mod lines;
 
@@ -23,24 +23,24 @@ use std::ops::Range;
 
 pub(super) const ARCHIVE: &str = "archive";
 
-/// How a log is made smaller.
+/// Options of a gc.
 #[derive(Clone, Copy, Debug)]
 pub struct Thin<'a> {
-    /// Id of the `gc` event that tells of it, and its time.
+    /// The id of the `gc` event.
     pub event: &'a str,
     /// RFC 3339.
     pub at: &'a str,
-    /// Destroy what leaves the log, and what the archive holds.
+    /// Delete the removed lines, and the content of the archive.
     pub discard: bool,
-    /// Of the archive only what was taken out up to this time, in seconds since 1970.
+    /// Delete only archived lines removed up to this time, in seconds since 1970.
     pub until: Option<i64>,
-    /// Although another program has the log open.
+    /// Proceed even if another program has the log open.
     pub force: bool,
-    /// Change nothing, and tell what would be.
+    /// Change nothing and report the planned change.
     pub dry_run: bool,
 }
 
-/// What it came to.
+/// The result of a gc.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Receipt {
     /// Lines of the log before and after.
@@ -49,7 +49,7 @@ pub struct Receipt {
     pub bytes: (u64, u64),
     /// Bytes of the archive before and after.
     pub archive: (u64, u64),
-    /// Lines that left the log.
+    /// Number of lines removed from the log.
     pub taken: u64,
 }
 
@@ -60,10 +60,10 @@ impl Receipt {
     }
 }
 
-/// Lines in the archive that one `gc` took out.
+/// Archived lines of one `gc`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Archived {
-    /// Id of its event.
+    /// The id of its event.
     pub event: String,
     /// Number of lines.
     pub lines: u64,
@@ -71,15 +71,15 @@ pub struct Archived {
     pub bytes: u64,
 }
 
-/// What fails when the log is another already has changed something.
+/// Converts an error that occurred after the log was replaced.
 fn unsure(error: Error) -> Error {
     error
         .kind(Kind::Unsure)
         .hint("the log was changed, but not its archive; find leftovers with: convo gc or convo fsck")
 }
 
-/// By which the runs of a log are known from those of another session that had its id before: the beginning of the
-/// SHA-256 of its first line.
+/// Identifies the runs of a log among those of another session that had the same id before: a prefix of the SHA-256
+/// of its first line.
 pub(super) fn known_by(session: &Session) -> String {
     let first = if session.is_empty() {
         &[][..]
@@ -101,7 +101,7 @@ fn own_runs(file: &[u8], session: &Session) -> Vec<Run> {
     runs
 }
 
-/// Whether what a run holds left the view up to a time.
+/// Whether the content of a run was hidden up to a time.
 fn is_old(file: &[u8], run: &Run, until: Option<i64>) -> bool {
     let left = text(file, run, "left").or(text(file, run, "at"));
     until.is_none_or(|until| {
@@ -112,8 +112,8 @@ fn is_old(file: &[u8], run: &Run, until: Option<i64>) -> bool {
 }
 
 impl Store {
-    /// Takes out of a log what `plan` leaves out of it, in one piece or not at all, and keeps it in the archive.
-    /// The plan is made of what the locked log holds; none changes nothing.
+    /// Removes from a log the lines that `plan` omits and archives them, atomically. The plan is made from the locked
+    /// log; none changes nothing.
     pub fn thin(
         &self,
         id: &str,
@@ -136,7 +136,7 @@ impl Store {
         let file = file.unwrap_or_default();
         let mut old = own_runs(&file, &session);
         old.retain(|run| options.discard && is_old(&file, run, options.until));
-        // The archive may still have what the log tells is destroyed, after a kill.
+        // After a kill, the archive may still have lines that the log reports as deleted.
         let told = session.destroyed();
         let gone = old
             .iter()
@@ -151,7 +151,7 @@ impl Store {
             archive: (file.len() as u64, (file.len() - destroyed) as u64),
             taken: 0,
         };
-        // What is destroyed in the archive is told in the log, be it all that happens.
+        // The log records deletions from the archive even if nothing else happens.
         let all = || (0..session.len()).map(Piece::Line).collect();
         if let Some(planned) = plan(&session)?.or_else(|| (!gone.is_empty()).then(all)) {
             let new = Thinned::new(&session, planned);
@@ -179,7 +179,7 @@ impl Store {
         }
         if let Some(folder) = archive.filter(|_| options.discard && !options.dry_run) {
             let done = match old.is_empty() {
-                // Perhaps by a process that died before it synced.
+                // Written by a process that perhaps died before it synced.
                 true => atomic::sync_directory(&folder),
                 false => pieces::take(&folder, &held.name, &file, &old, self.lock_timeout),
             };
@@ -189,8 +189,8 @@ impl Store {
         Ok(receipt)
     }
 
-    /// First the archive has the lines, then the log has them no more: a crash between leaves them in both. The number of
-    /// bytes of the new log.
+    /// Writes the archive before the log, so a crash in between leaves the lines in both. Returns the size of the new
+    /// log in bytes.
     fn exchange(&self, old: &Old<'_>, new: &Thinned, event: &[u8], run: Option<&[u8]>) -> Result<u64> {
         let (held, mut written) = (old.held, 0);
         let mut log = |out: &mut dyn Write| {
@@ -210,14 +210,14 @@ impl Store {
         })?;
         held.replace(self, &mut log).inspect_err(|error| {
             if error.kind != Kind::Unsure {
-                let _ = pieces::cut(&archive, &held.name, before); // swept by the next one otherwise
+                let _ = pieces::cut(&archive, &held.name, before); // on failure the next gc removes it
             }
         })?;
         Ok(written)
     }
 
-    /// Takes runs off the archive's end that the log knows nothing of, or has taken back: those of a gc or a restore
-    /// that was cut off, whose lines are in the log. The last one may be cut off itself.
+    /// Removes runs at the end of the archive that the log does not know or has restored: those of an interrupted gc
+    /// or restore, whose lines are in the log. The last run may be incomplete.
     pub(super) fn settle_archive(
         &self,
         held: &Held<'_>,
@@ -249,7 +249,7 @@ impl Store {
         Ok(())
     }
 
-    /// Whether the log does without these lines: it knows the gc of this event, or lacks one of them.
+    /// Whether the archive is the only place of these lines: the log knows this gc, or lacks one of them.
     fn needs(session: &Session, event: &str, run: &[u8]) -> bool {
         let known = session.live_events().into_iter().any(|index| {
             let record = session.record(index);
@@ -258,7 +258,7 @@ impl Store {
                 .and_then(|own| own.id())
                 .is_some_and(|id| id == event)
         });
-        // Of a reduced line, as of the whole one.
+        // A reduced line is compared like the complete one.
         let known_as = |line: &[u8]| key::digest([&*reduced::line(line)]);
         let mut lines: HashMap<[u8; 32], usize> = HashMap::new();
         for index in 0..session.len() {
@@ -274,8 +274,8 @@ impl Store {
         known || !run.split_inclusive(|byte| *byte == b'\n').all(&mut found)
     }
 
-    /// Reads a session with the lines that gcs moved to the archive back in their places, as far as the archive has them,
-    /// and tells the length of the log.
+    /// Reads a session with archived lines merged back, as far as the archive has them; returns the length of the
+    /// log.
     pub fn load_with_archive(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
         let (mut session, length) = self.load_with_length(id, report)?;
         let Some(archive) = self.directory().inner(ARCHIVE)? else {
@@ -294,7 +294,7 @@ impl Store {
         Ok((session, length))
     }
 
-    /// Whether a session has a gc of this event that still counts.
+    /// Whether a session has an active gc with this event id.
     pub fn has_gc(&self, id: &str, event: &str) -> Result<bool> {
         let session = self.load_events(id, &mut Report::default())?;
         let is_it = |index: &usize| {
@@ -306,7 +306,7 @@ impl Store {
         Ok(session.live_events().iter().any(is_it))
     }
 
-    /// What the archive holds of a session, oldest first.
+    /// The archived lines of a session, oldest first.
     pub fn archived(&self, id: &str) -> Result<Vec<Archived>> {
         let Some(archive) = self.directory().inner(ARCHIVE)? else {
             return Ok(Vec::new());
@@ -324,9 +324,9 @@ impl Store {
         Ok(own_runs(&file, &session).iter().filter_map(archived).collect())
     }
 
-    /// Brings back what the gc of this event took out, each line to its place, and adds `line`, which tells so; with
-    /// `dry_run` it is only looked whether that can be done. Only the newest that still counts can come back, those
-    /// before it stand in what it left; and only if the view stays what it is.
+    /// Restores the lines that the gc with this event id removed, and appends `line`, which records that; `dry_run`
+    /// only checks whether that is possible. Only the newest active gc can be restored, because earlier ones refer to
+    /// its result, and only if the view does not change.
     pub fn thicken(&self, id: &str, event: &str, line: &[u8], dry_run: bool) -> Result<Archived> {
         let held = Held::open(self, key::checked_id(id)?)?;
         let (session, _) = held.lines(Session::default())?;

@@ -1,4 +1,4 @@
-//! Sessions that are continued, and sessions that are full.
+//! Tests continued sessions, and full sessions.
 
 use super::pending::{Change, Planned};
 use super::*;
@@ -31,7 +31,7 @@ fn a_continued_session_is_there_before_anything_points_to_it() {
         kind(go_on(&store, "gone", &successor("gone", "two", &[]))),
         Kind::NotFound
     );
-    // A crash between: the new session is there, and nothing tells of it.
+    // A crash in between: the new session exists, but nothing links to it.
     let next = successor("one", "two", &["b"]);
     let planned = Planned::of("two", &next.lines);
     store.mark(Change::Continue, "one", &[planned]).unwrap();
@@ -53,7 +53,7 @@ fn a_continued_session_is_there_before_anything_points_to_it() {
         "{lines:?}"
     );
     assert_eq!(store.resolve("chat").unwrap(), "two");
-    // What came between is there too, and once.
+    // Messages that arrived in between are included once.
     assert_eq!(read(&store, "two").0.len(), 3);
     begin(&store, "three", &["x"]);
     begin(&store, "four", &["x"]);
@@ -85,7 +85,7 @@ fn aliases_that_a_dead_run_left_behind_follow() {
             _ => drop(go_on(&store, "one", &successor("one", "two", &[])).unwrap()),
         }
         assert_eq!(store.resolve("chat").unwrap(), "two");
-        // One that was given later names what it was given to.
+        // An alias assigned later refers to the session that it was assigned to.
         assert_eq!(store.resolve(&format!("old{again}")).unwrap(), "one");
     }
 }
@@ -127,7 +127,7 @@ fn the_end_of_a_chain_is_found_from_anywhere() {
             );
         }
     }
-    // A link between that is taken back is none, whatever was remembered.
+    // A link in between that was undone does not count, whatever was cached.
     let take_back = |id: &str, of: &str| {
         let line = format!("{{\"type\":\"restore\",\"id\":\"{id}\",\"at\":\"{NOW}\",\"of\":\"{of}\"}}");
         store.append("s2", &[line.as_bytes()]).unwrap();
@@ -146,14 +146,14 @@ fn the_end_of_a_chain_is_found_from_anywhere() {
     assert_eq!(store.end_of_chain("s0").unwrap(), "s5");
     let more = store.bounded("s2", 9).unwrap().append(&entries(&["y"]), false);
     assert_eq!(more.unwrap(), Placed::ContinuedIn("s3".into()));
-    // The first of several links is the one that counts.
+    // The first of several links counts.
     store
         .append("s2", &[&link::link("evt_other", NOW, "s0", &[])])
         .unwrap();
     assert_eq!(store.end_of_chain("s1").unwrap(), "s5");
     let again = go_on(&store, "s2", &successor("s2", "s9", &[])).unwrap();
     assert_eq!(again, Continued::Before("s3".into()));
-    // It is remembered, and not believed when it is gone.
+    // It is cached, but not used after the session is gone.
     store.remove("s5", NOW).unwrap();
     assert_eq!(kind(store.end_of_chain("s0")), Kind::NotFound);
     store.restore_removed("s5").unwrap();
@@ -162,7 +162,7 @@ fn the_end_of_a_chain_is_found_from_anywhere() {
     store
         .append("s5", &[&link::link("evt_round", NOW, "s1", &[])])
         .unwrap();
-    // It continues another, whoever names it.
+    // It continues another session, whoever names it.
     assert_eq!(store.end_of_chain("s1").unwrap(), "s5");
     for (id, other) in [("r1", "r2"), ("r2", "r1")] {
         let lines = successor(other, id, &[]).lines;
@@ -178,7 +178,7 @@ fn the_end_of_a_chain_is_found_from_anywhere() {
 fn a_claim_makes_no_session_the_continuation_of_another() {
     let (_folder, store) = store();
     begin(&store, "one", &["a"]);
-    // The ids that a continuation would get, and one that is named by an event.
+    // The ids that a continuation would get, and one that an event names.
     for id in ["two", "three"] {
         let lines = successor("one", id, &["evil"]).lines;
         store.create_session(id, &lines).unwrap();
@@ -197,7 +197,7 @@ fn a_claim_makes_no_session_the_continuation_of_another() {
         Kind::Exists
     );
     assert!(store.marks().unwrap().is_empty());
-    // A mark vouches for what the store was about to make, and for no other session of that id.
+    // A marker confirms only the session that the store was about to create, not another one with that id.
     let planned = Planned::of("two", successor("one", "two", &["b"]).lines);
     drop(store.mark(Change::Continue, "one", &[planned]).unwrap());
     assert!(!store.is_marked(Change::Continue, "one", "two").unwrap());
@@ -238,7 +238,7 @@ fn what_was_counted_is_believed_as_long_as_the_log_is_the_same() {
     }
     let kept = fs::read(&cache).unwrap();
     assert!(kept.len() > 20);
-    // Damaged, of another log, or gone: it is counted anew.
+    // A cache that is damaged, of another log, or missing: the log is counted again.
     let mut seen = HashSet::new();
     for at in (0..kept.len()).step_by(3) {
         let mut damaged = kept.clone();
@@ -248,7 +248,7 @@ fn what_was_counted_is_believed_as_long_as_the_log_is_the_same() {
         seen.insert(fs::read(&cache).unwrap());
     }
     assert!(seen.len() > 2);
-    // A log that was written anew has other messages at the same length.
+    // A rewritten log has other messages at the same length.
     let session = store.load("one", &mut Report::default()).unwrap();
     let mut lines: Vec<Vec<u8>> = (0..session.len())
         .map(|at| session.record(at).body.to_vec())
@@ -267,7 +267,7 @@ fn what_was_counted_is_believed_as_long_as_the_log_is_the_same() {
     };
     assert_eq!(counted(there), Placed::Until(0));
     assert_eq!(counted(there + 1), Placed::All);
-    // What another program appends has no checksum, and counts.
+    // Lines appended by another program have no checksum, and count.
     let mut log = OpenOptions::new()
         .append(true)
         .open(log_path(&store, "one"))

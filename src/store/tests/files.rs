@@ -1,4 +1,4 @@
-//! Files: batches, modes, links, whole replacement.
+//! Tests files: batches, modes, links, atomic replacement.
 
 use super::*;
 
@@ -122,7 +122,7 @@ fn hard_links_are_refused_for_writing() {
         );
     }
     store.append("one", &[b"{}"]).unwrap();
-    // What the store itself gives two names for a moment.
+    // Files that the store itself gives two names temporarily.
     fs::create_dir(store.path().join("quarantine")).unwrap();
     let copy = store.path().join("quarantine/one.20261120T180203Z.copy");
     fs::hard_link(log_path(&store, "one"), &copy).unwrap();
@@ -138,7 +138,7 @@ fn links_and_pipes_are_refused() {
     fs::copy(log_path(&store, "one"), &outside).unwrap();
     let before = fs::read(&outside).unwrap();
     symlink(&outside, log_path(&store, "link")).unwrap();
-    // Not by mkfifo(1): a child holds the locks of other tests between fork and exec.
+    // Not with mkfifo(1): a child process holds the locks of other tests between fork and exec.
     #[cfg(target_os = "linux")]
     let pipe = {
         use rustix::fs::{CWD, FileType, Mode, mknodat};

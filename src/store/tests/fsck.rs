@@ -1,4 +1,4 @@
-//! Damage is found with its line, and mended without a change of any good line.
+//! Tests that damage is found with its line and repaired without changing valid lines.
 
 use super::pending::{Change, Planned};
 use super::*;
@@ -30,7 +30,7 @@ fn troubles(found: &[Found]) -> Vec<(Trouble, u64)> {
         .collect()
 }
 
-/// With a log of this content instead of its own.
+/// Replaces the content of a log.
 fn damage(store: &Store, bytes: &[u8]) {
     fs::write(log_path(store, "one"), bytes).unwrap();
 }
@@ -57,16 +57,16 @@ fn every_flipped_bit_is_found_on_its_line_and_flipped_back() {
         assert!(!found.is_empty(), "bit {bit}");
         assert_eq!(log(&store), bad, "looking changes nothing");
         let line = 1 + lines(&good[..bit / 8 + 1]).len() as u64 - 1;
-        // A version that became a later one is for a later program to judge.
+        // A version that became a later one can only be judged by a later program.
         if found[0].trouble == Trouble::Header {
             continue;
         }
-        // Of a line that a new newline parts, either part may be named.
+        // If a new newline splits a line, either part may be reported.
         assert!(
             (line..line + 2).contains(&found[0].place.line),
             "bit {bit}: {found:?}"
         );
-        // A repair syncs several times, and every bit is flipped back where that is computed.
+        // A repair syncs several times, so only some bits are repaired here; other tests cover every bit.
         if bit % 7 > 0 {
             continue;
         }
@@ -188,7 +188,7 @@ fn links_and_aliases() {
     let (_folder, store) = store();
     begin(&store, "one", &["a"]);
     let child = [br#"{"type":"session","version":1,"id":"two","continued_from":"one"}"#.to_vec()];
-    // A run that was cut off after it made the session.
+    // A run that was interrupted after it created the session.
     store
         .mark(Change::Continue, "one", &[Planned::of("two", &child)])
         .unwrap();
@@ -241,7 +241,7 @@ fn what_lies_in_the_folders() {
         kinds
     };
     use Trouble::{Permissions, Stranger, Temporary};
-    // What belongs to a batch that is at work is no leftover; one that begins sweeps what dead ones left.
+    // Files of an active batch are not leftovers; a new batch removes those of dead ones.
     fs::write(inside(".stage-99999999-0-0"), "half").unwrap();
     let expected = [
         Temporary,
@@ -330,12 +330,12 @@ proptest! {
             found.trouble, Trouble::Header | Trouble::DuplicateId | Trouble::DanglingEvent | Trouble::BrokenLink
         )).collect();
         prop_assert_eq!(&left, &[], "{}", String::from_utf8_lossy(&mended));
-        // Every line that is as it was written is still there.
+        // Every unmodified line still exists.
         let new = lines(&mended);
         for line in lines(&bad).into_iter().filter(|line| line.ends_with(b"}\n") && lines(&good).contains(line)) {
             prop_assert!(new.contains(&line), "{}", String::from_utf8_lossy(line));
         }
-        // And all bytes are somewhere.
+        // All bytes are preserved somewhere.
         if mended != bad {
             let copies = fs::read_dir(store.path().join("quarantine")).unwrap();
             let same = copies.filter(|copy| fs::read(copy.as_ref().unwrap().path()).unwrap() == bad).count();
@@ -343,7 +343,7 @@ proptest! {
         }
         look(&store, true);
         prop_assert_eq!(&log(&store), &mended);
-        // The next append is sealed behind it.
+        // The next append has a valid checksum.
         store.append("one", &[&message("next")]).unwrap();
         prop_assert!(!look(&store, false).iter().any(|found| found.trouble == Trouble::Checksum));
     }

@@ -1,4 +1,4 @@
-//! What leaves a log stands in the archive, and comes back to its place.
+//! Tests that lines removed from a log are in the archive and can be restored in place.
 
 use super::*;
 use crate::filter::gc;
@@ -16,7 +16,7 @@ fn thin<'a>(event: &'a str) -> Thin<'a> {
     }
 }
 
-/// A session of events that no view shows; the first is an old one.
+/// A session of events that no view shows; the first is old.
 fn begin_notes(store: &Store, id: &str, texts: &[&str]) {
     let note = |text: &&str| {
         let at = if *text == "a" { "2026-01-01T00:00:00Z" } else { NOW };
@@ -28,7 +28,7 @@ fn begin_notes(store: &Store, id: &str, texts: &[&str]) {
     store.create_session(id, &lines).unwrap();
 }
 
-/// A plan that leaves out these lines, counted from 0, and puts a line in front of the third.
+/// A plan that omits these lines, counted from 0, and inserts a line before the third.
 fn without(lines: &'static [usize]) -> impl FnOnce(&Session) -> Result<Option<Vec<Piece>>> {
     move |session| {
         let stay = (0..session.len()).filter(|index| !lines.contains(index));
@@ -72,7 +72,7 @@ fn what_is_taken_out_comes_back_in_its_place() {
         report.findings
     );
     store.append("one", &[&message("f")]).unwrap();
-    // Another one on top of it, which has to be taken back first.
+    // Another gc, which must be undone first.
     store.thin("one", &thin("g2"), without(&[1, 3])).unwrap();
     assert_eq!(kind(store.thicken("one", "g1", &restore("g1"), false)), Kind::No);
     assert_eq!(kind(store.thicken("one", "g3", &restore("g3"), false)), Kind::No);
@@ -109,12 +109,12 @@ fn a_gc_that_was_cut_off_leaves_nothing_twice_and_loses_nothing() {
     let before = fs::read(log_path(&store, "one")).unwrap();
     store.thin("one", &thin("g1"), without(&[1])).unwrap();
     let once = archive(&store, "one").len();
-    // The archive has the lines, and the log still has them: as if the gc had died between.
+    // The archive and the log both have the lines, as if the gc had died in between.
     fs::write(log_path(&store, "one"), &before).unwrap();
     store.thin("one", &thin("g2"), without(&[1])).unwrap();
     assert_eq!(archive(&store, "one").len(), once);
     assert_eq!(store.archived("one").unwrap()[0].event, "g2");
-    // The log knows nothing of the gc, but it does not have the lines either: they stay.
+    // The log does not know the gc but lacks the lines, so they are kept.
     let log = String::from_utf8(fs::read(log_path(&store, "one")).unwrap()).unwrap();
     let lines: Vec<&str> = log.lines().filter(|line| !line.contains("\"gc\"")).collect();
     fs::write(log_path(&store, "one"), lines.join("\n") + "\n").unwrap();
@@ -154,14 +154,14 @@ fn a_run_that_was_cut_off_keeps_no_later_gc_from_being_undone() {
     };
     let is_end = |at: &usize| at.is_multiple_of(16) || second[at - 1] == b'\n' || second[*at] == b'\n';
     for length in (first.len()..second.len()).filter(is_end) {
-        // As a kill leaves it.
+        // The state after a kill.
         fs::write(log_path(&store, "one"), &before).unwrap();
         fs::write(archive_path(&store), &second[..length]).unwrap();
         store.thin("one", &thin("g3"), without(&[1, 3])).unwrap();
         assert_eq!(archive(&store, "one"), [&first[..], &third].concat(), "{length}");
         assert_eq!(troubles(false), [], "{length}");
         comes_back(&format!("cut at {length}"));
-        // As a program left it that did not know it for one.
+        // The state that a program which did not recognize it leaves.
         for repairs in [false, true] {
             let mut glued = second[..length].to_vec();
             if !glued.ends_with(b"\n") {
@@ -228,7 +228,7 @@ fn new_files_of_the_dead_go_with_the_next_change() {
     leave();
     store.purge("one").unwrap();
     assert_eq!(there(), [false, false]);
-    // One that is in use stays.
+    // A temporary file in use is kept.
     begin_notes(&store, "one", &["a"]);
     leave();
     let used = File::open(&left[0]).unwrap();
@@ -277,7 +277,7 @@ fn discard_destroys_what_is_old_enough() {
     assert_eq!(kind(store.thicken("one", "g3", &restore("g3"), false)), Kind::No);
 }
 
-/// A log with long values: some messages have no id, two of them are the same.
+/// A log with long values: some messages have no id, two of them are equal.
 fn begin_long(store: &Store) {
     let long = |text: &str| text.repeat(100);
     let lines = [
@@ -311,7 +311,7 @@ fn long_values_that_are_not_in_memory_are_in_the_new_log() {
     let (_folder, store) = store();
     begin_long(&store);
     let (before, view) = (fs::read(log_path(&store, "one")).unwrap(), shown(&store));
-    // An event that names a message by its derived id.
+    // An event that refers to a message by its derived id.
     assert_eq!(super::fsck::look(&store, false), []);
     assert!(view.len() == 3 && view[1].len() > 500 && view[2].len() > 800);
     let receipt = store
@@ -321,7 +321,7 @@ fn long_values_that_are_not_in_memory_are_in_the_new_log() {
     assert_eq!(receipt.archive.1, archive(&store, "one").len() as u64);
     assert_eq!(receipt.bytes.1, store.size("one").unwrap());
     assert_eq!(shown(&store), view);
-    // After a crash between the two files the archive has what the log has too.
+    // After a crash between the two files, the archive also has lines of the log.
     let (after, run) = (fs::read(log_path(&store, "one")).unwrap(), archive(&store, "one"));
     fs::write(log_path(&store, "one"), &before).unwrap();
     store
@@ -377,7 +377,7 @@ fn a_program_that_has_the_log_open_would_lose_what_it_writes() {
     store.thin("one", &options, without(&[1])).unwrap();
     drop(foreign.stdin.take());
     foreign.wait().unwrap();
-    // This program looks again under its lock, and may have the log open.
+    // This program itself may have the log open, and checks again under its lock.
     let mut appender = store.appender("one").unwrap();
     appender.push(&message("d")).unwrap();
     appender.flush().unwrap();

@@ -1,4 +1,4 @@
-//! Logs: what is written is read, and damage is told.
+//! Tests logs: written lines are read back, and damage is reported.
 
 use super::*;
 
@@ -58,7 +58,7 @@ fn every_flipped_bit_is_told() {
         bad[bit / 8] ^= 1 << (bit % 8);
         fs::write(log_path(&store, "one"), &bad).unwrap();
         let mut report = Report::default();
-        // A version that became a higher one is told as an error.
+        // A version that became a higher one is reported as an error.
         let loaded = store.load("one", &mut report);
         assert!(report.is_damaged() || loaded.is_err(), "bit {bit}");
         assert!(report.findings.len() <= 2, "bit {bit}: {:?}", report.findings);
@@ -121,7 +121,7 @@ fn a_torn_tail_hides_nothing_that_comes_after() {
                 .map(|m| [&m[..], b"\n"].concat())
                 .concat()
         );
-        // The only thing to tell is the fragment, and that only when it is no whole line.
+        // Only the fragment is reported, and only if it is not a complete line.
         let torn = length > 0 && good[length - 1] != b'\n' && good[length] != b'\n';
         assert_eq!(
             report.findings.len(),
@@ -194,7 +194,7 @@ fn threads_lose_nothing_beside_a_writer_without_locks() {
             .count();
         assert_eq!(of_thread, 200, "thread {thread}");
     }
-    // A half-written line of the other's looks torn: the newline for it becomes a blank line.
+    // A partial line of the other process looks truncated, and the newline added for it leaves a blank line.
     assert_eq!(lines.iter().filter(|line| *line != "\n").count(), 601);
 }
 
@@ -209,7 +209,7 @@ fn a_held_lock_is_told_and_changes_nothing() {
     appender.push(&message("b")).unwrap();
     let error = appender.flush().unwrap_err();
     assert_eq!(error.kind, Kind::Locked);
-    // The list is no snapshot: an entry may be missed while other tests lock and unlock.
+    // The list is not a snapshot: an entry may be missed while other tests lock and unlock.
     let place = format!(":{} ", fs::metadata(log_path(&store, "one")).unwrap().ino());
     if fs::read_to_string("/proc/locks").is_ok_and(|locks| locks.contains(&place)) {
         let process = format!("process {}", std::process::id());

@@ -1,4 +1,4 @@
-//! What a store promises, against real files.
+//! Tests the guarantees of a store on real files.
 
 mod chains;
 mod files;
@@ -46,7 +46,7 @@ fn begin(store: &Store, id: &str, messages: &[&str]) {
     store.create_session(id, &lines).unwrap();
 }
 
-/// Lines as they come out, and what was reported.
+/// The lines read, and the report.
 fn read(store: &Store, id: &str) -> (Vec<String>, Report) {
     let mut report = Report::default();
     let session = store.load(id, &mut report).unwrap();

@@ -1,4 +1,4 @@
-//! Names: found in order, taken once, given back.
+//! Tests names: resolution order, uniqueness and removal.
 
 use super::*;
 

@@ -1,9 +1,9 @@
-//! The same questions to every place that keeps sessions.
+//! Runs the same tests on all implementations of a store.
 
 use super::*;
 use std::sync::atomic::AtomicUsize;
 
-/// On disk, and in memory.
+/// On disk and in memory.
 fn each(test: impl Fn(&(dyn Sessions + Sync))) {
     let (_folder, mut store) = store();
     store.lock_timeout = LOCK_TIMEOUT; // threads wait for each other here
@@ -44,7 +44,7 @@ fn sessions_are_made_once_and_grow() {
             texts(place, "one")[2..],
             [String::from_utf8(message("b")).unwrap(), "by hand".into()]
         );
-        // A line that was read somewhere else loses its checksum on the way.
+        // A line read elsewhere loses its checksum.
         let sealed = br#"{"role":"user","content":"x","_crc":"00000000"}"#;
         place.append("one", &[sealed]).unwrap();
         assert_eq!(texts(place, "one")[4], r#"{"role":"user","content":"x"}"#);
@@ -63,7 +63,7 @@ fn what_was_read_is_what_is_appended_to() {
         assert!(!place.append_to("one", &[&message("b")], length).unwrap());
         assert_eq!(texts(place, "one").len(), 2);
         assert_eq!(kind(place.append_to("two", &[&message("a")], 0)), Kind::NotFound);
-        // Many at once: each that is told of is there, and nothing else.
+        // Concurrent calls: each reported line exists, and nothing else.
         let done = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for _ in 0..4 {
@@ -161,7 +161,7 @@ fn a_name_that_is_shared_means_nobody() {
             place.alias_share("many", &format!("s{nth}")).unwrap();
         }
         assert_eq!(place.alias_ids("many").unwrap().unwrap().len(), 64);
-        // All at once: no claim is lost.
+        // Concurrent calls: no claim is lost.
         std::thread::scope(|scope| {
             for nth in 0..8 {
                 scope.spawn(move || {
@@ -229,7 +229,7 @@ fn a_session_goes_on_in_another() {
         };
         let go_on = |parent: &str, successor: Option<Successor>| {
             place.continue_session(parent, &mut Report::default(), &mut |session| {
-                // The plan may ask the place itself.
+                // The plan may query the store itself.
                 assert!(place.has(parent).unwrap() && !session.is_empty());
                 Ok(successor.clone())
             })

@@ -1,10 +1,10 @@
-//! Readers beside writers: they do not wait, and see no half of a change.
+//! Tests readers next to writers: they do not wait, and never see half of a change.
 
 use super::*;
 use crate::store::mark::Mark;
 use std::sync::atomic::AtomicBool;
 
-/// With the lock of its log held.
+/// Holds the lock of its log.
 fn locked(store: &Store) -> File {
     let mut options = OpenOptions::new();
     let log = options
@@ -24,7 +24,7 @@ fn a_locked_log_is_read_at_once() {
     let log = locked(&store);
     let (lines, report) = read(&store, "one");
     assert_eq!((lines, report.findings.len()), (before, 0));
-    // A change is planned by what comes out of the change that is under way.
+    // A change is planned from the result of a change in progress.
     assert_eq!(
         kind(store.load_with_length("one", &mut Report::default())),
         Kind::Locked
@@ -72,7 +72,7 @@ fn half_a_line_of_a_program_that_marks_nothing_is_damage_only_without_its_lock()
             let (now, report) = read(&store, "one");
             assert_eq!((now.len(), report.findings.len()), (lines + seen, 0), "{length}");
             drop(log);
-            // Nobody is at work on it: this is all that there will be.
+            // No process is writing: this is the final state.
             let (now, report) = read(&store, "one");
             assert_eq!(
                 (now.len(), report.findings.len()),

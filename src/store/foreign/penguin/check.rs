@@ -1,4 +1,4 @@
-//! A folder of Penguin's: session documents, the copies beside them, the index, and the folders of other agents.
+//! Checks a Penguin directory: session documents, their backups, the index, and the directories of other agents.
 
 use super::{COPY, UNFINISHED};
 use crate::error::{Error, Kind, Place, Result};
@@ -17,14 +17,14 @@ use std::path::Path;
 
 const WHOLE: Place = Place { line: 0, offset: 0 };
 
-/// How one session is linked to others.
+/// The links of a session to others.
 #[derive(Debug, Default)]
 struct Links {
     from: Option<String>,
     to: Option<String>,
 }
 
-/// Looks at a folder and those in it; `below` is where it is in the one that was asked for.
+/// Checks a directory and its subdirectories; `below` is its path relative to the checked directory.
 pub(super) fn check(path: &Path, below: &str, out: &mut Findings<'_>) -> Result<()> {
     let directory = Directory::open(path)?;
     let names = files(&directory)?;
@@ -51,7 +51,7 @@ pub(super) fn check(path: &Path, below: &str, out: &mut Findings<'_>) -> Result<
     Ok(())
 }
 
-/// The names that sessions have, or had when only their copies are left.
+/// The names of sessions, including those of which only backups remain.
 fn sessions(names: &BTreeSet<String>) -> BTreeSet<String> {
     let primary = |name: &String| {
         let name = name
@@ -64,7 +64,7 @@ fn sessions(names: &BTreeSet<String>) -> BTreeSet<String> {
     names.iter().filter_map(primary).collect()
 }
 
-/// Reads a session with what lies beside it, and tells what is wrong with it. None when the file is something else.
+/// Reads a session with its backups and reports its problems. None if the file is not a session.
 fn one(
     directory: &Directory,
     name: &str,
@@ -86,7 +86,7 @@ fn one(
     let session = match penguin::read(&source, &mut report) {
         Ok(mut sessions) if sessions.len() == 1 => sessions.remove(0),
         Ok(_) => return Ok(None),
-        // Something else lies there, and is as it should be.
+        // Another kind of file, which is not a problem.
         Err(_) if !penguin::is_session_name(name) && !penguin::is_lost(source.bytes) => return Ok(None),
         Err(error) => {
             out.checked.sessions += 1;
@@ -98,7 +98,7 @@ fn one(
     let mended = report.mended;
     let remedy = (mended && bytes.is_some())
         .then_some("recovered messages written to a new file; original quarantined");
-    // Numbers that Python writes are none of its troubles; that the file is missing is told already.
+    // Numbers written by Python are valid for Penguin, and a missing file was already reported.
     let told = |what: &str| bytes.is_some() && what != penguin::NO_NUMBER;
     let damage = report
         .findings
@@ -141,7 +141,7 @@ fn one(
     Ok(Some(session))
 }
 
-/// Writes what could be read as the session; the damaged file is kept.
+/// Writes the recovered session; the damaged file is kept.
 fn rescue(
     directory: &Directory,
     name: &str,
@@ -198,7 +198,7 @@ fn links_of(session: &Session) -> Links {
     }
 }
 
-/// The index, which nobody has to believe, beside what is there.
+/// Compares the index, which is not authoritative, with the existing sessions.
 fn index(
     directory: &Directory,
     below: &str,
@@ -246,14 +246,14 @@ fn index(
     Ok(())
 }
 
-/// Links to what is not there, and links that only one of two sessions tells.
+/// Reports links to missing sessions, and links that only one side confirms.
 fn chain(below: &str, links: &BTreeMap<String, Links>, out: &mut Findings<'_>) {
     for (id, own) in links {
         let shown = format!("{below}{id}.json");
         if let Some(from) = &own.from {
             let what = match links.get(from) {
                 None => Some(format!("continues {from}, which is missing")),
-                // A branch: another continuation may be the one that is named.
+                // A branch: the session may name another continuation.
                 Some(source) if source.to.is_none() => {
                     Some(format!("continues {from}, which does not link back"))
                 }

@@ -1,5 +1,5 @@
-//! A session document, changed in place: unchanged parts are copied byte by byte, and the document before the change
-//! becomes the new `.bak`, from which Penguin itself restores.
+//! Changes a session document in place: unchanged parts are copied byte for byte, and the old document becomes the
+//! new `.bak`, from which Penguin restores.
 
 use super::COPY;
 use crate::error::{Error, Kind, Result};
@@ -16,13 +16,13 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// A document as it was read.
+/// A parsed document.
 struct Document<'o> {
     path: &'o Path,
     options: &'o FileOptions<'o>,
     bytes: Vec<u8>,
     facts: Facts,
-    /// Whether Penguin's own parser reads it.
+    /// Whether Penguin's own parser accepts it.
     whole: bool,
 }
 
@@ -140,7 +140,7 @@ fn read(path: &Path) -> Result<(Vec<u8>, Facts)> {
     Ok((bytes, facts))
 }
 
-/// Whether Penguin's own parser reads the file. What it stops at is replaced only if it is kept under another name.
+/// Whether Penguin's own parser accepts the file. A file that it rejects is replaced only if a backup is kept.
 fn check(path: &Path, bytes: &[u8], suffix: Option<&str>) -> Result<bool> {
     let source = Source {
         name: path.file_name().and_then(|name| name.to_str()),

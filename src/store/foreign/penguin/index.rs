@@ -1,4 +1,4 @@
-//! The index of a directory: a row for each session file.
+//! Writes the index of a directory: an entry per session file.
 
 use crate::error::{Error, Result};
 use crate::format::penguin::{INDEX, Row, index};
@@ -8,7 +8,7 @@ use crate::store::{Rewrite, write_atomically};
 use std::path::Path;
 use std::time::Duration;
 
-/// Replaces the index, unless it lists the sessions that are there already.
+/// Replaces the index unless it is up to date.
 pub fn write(path: &Path, lock_timeout: Duration) -> Result<()> {
     let directory = Directory::open(path)?;
     let mut rows = Vec::new();

@@ -1,4 +1,4 @@
-//! Penguin: a `.json` per session, its copies, and an index of the directory.
+//! Penguin: a `.json` file per session, its backups, and an index of the directory.
 
 mod check;
 mod file;
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-/// Endings of the copies that Penguin keeps, and of what it is writing.
+/// Suffixes of Penguin's backups and temporary files.
 pub const COPY: &str = ".bak";
 pub const UNFINISHED: &str = ".temp";
 
@@ -89,7 +89,7 @@ impl System for Penguin {
         if penguin::is_session_name(name) {
             let text = head.trim_ascii();
             let json = matches!(text.first(), Some(b'{' | b'['));
-            // A file that is recognized as something else, such as an archive, has a hint.
+            // Files of another kind, such as archives, have a hint.
             return lost || matches!(text, b"{}" | b"[]") || (!json && verdict.hint.is_none());
         }
         lost && name.ends_with(".json") && path.with_file_name(penguin::INDEX).is_file()

@@ -1,4 +1,4 @@
-//! A folder of PicoClaw's: logs, sidecars, and what a crash or another version left.
+//! Checks a PicoClaw directory: logs, sidecars, and leftovers of a crash or another version.
 
 use super::pair::{Mend, Pair};
 use crate::error::{Error, Kind, Place, Result};
@@ -9,10 +9,10 @@ use crate::store::foreign::finding::{Findings, Trouble};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Files that PicoClaw writes under before it renames them.
+/// Name part of PicoClaw's temporary files.
 const TEMPORARY: &str = ".tmp-";
 
-/// Files that this program does.
+/// Name part of this program's temporary files.
 const OURS: &str = ".convo-";
 
 const WHOLE: Place = Place { line: 0, offset: 0 };
@@ -52,7 +52,7 @@ pub(super) fn check(path: &Path, out: &mut Findings<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What a writer that died left; it may hold what no other file does.
+/// Handles a file of a dead writer; it may contain unique data.
 fn temporary(directory: &Directory, name: &str, out: &mut Findings<'_>) -> Result<()> {
     let what = "leftover of an interrupted write";
     if out.check.repair.is_some() {
@@ -63,7 +63,7 @@ fn temporary(directory: &Directory, name: &str, out: &mut Findings<'_>) -> Resul
     Ok(())
 }
 
-/// The sidecar of a session; none when there is none that can be read, which is told.
+/// Reads the sidecar of a session; none if it is missing or unreadable, which is reported.
 fn read_sidecar(
     directory: &Directory,
     stem: &str,
@@ -108,7 +108,7 @@ fn read_sidecar(
     Ok(Some(sidecar))
 }
 
-/// One log, and what its sidecar says of it.
+/// Checks a log against its sidecar.
 fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut Findings<'_>) -> Result<()> {
     let name = format!("{stem}{LOG}");
     let Some(bytes) = bytes_of(directory, &name)? else {
@@ -196,7 +196,7 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
     Ok(())
 }
 
-/// What the sidecar says of the lines.
+/// Checks the line counts of the sidecar.
 fn books(stem: &str, sidecar: &Sidecar, raw: u64, mend: &mut Mend, out: &mut Findings<'_>) {
     let name = format!("{stem}{SIDECAR}");
     if sidecar.skip() > raw {
@@ -229,7 +229,7 @@ fn books(stem: &str, sidecar: &Sidecar, raw: u64, mend: &mut Mend, out: &mut Fin
     }
 }
 
-/// Calls without results, and results without calls, among what is in view.
+/// Reports calls without results, and results without calls, in the view.
 fn orphans(
     name: &str,
     calls: BTreeMap<String, Place>,

@@ -1,4 +1,4 @@
-//! The two files of a session, changed in place: messages are appended to the log, a cut changes the sidecar.
+//! Changes the two files of a session in place: messages are appended to the log, a cut changes the sidecar.
 
 use super::pair::Pair;
 use crate::error::{Error, Kind, Place, Result};
@@ -18,7 +18,7 @@ pub fn open<'o>(path: &'o Path, options: &'o FileOptions<'o>) -> Result<Option<B
     Ok(Some(Box::new(pair)))
 }
 
-/// Whether a file has the name of a log.
+/// Whether a file is named like a log.
 pub fn is_log(path: &Path) -> Result<bool> {
     let name = path.file_name().and_then(|name| name.to_str());
     let name = name.unwrap_or_default();
@@ -31,7 +31,7 @@ pub fn is_log(path: &Path) -> Result<bool> {
     }
 }
 
-/// Refuses options that have no meaning for two files that are changed in place.
+/// Rejects options that do not apply to two files changed in place.
 fn refuse(options: &FileOptions<'_>) -> Result<()> {
     let (what, hint) = if options.backup.is_some() {
         (
@@ -63,7 +63,7 @@ impl SessionFile for Pair {
         if !append_only {
             return Pair::session(self, report);
         }
-        // An append does not depend on the messages before it.
+        // An append does not depend on earlier messages.
         let whole = Place::default();
         if self.surplus() > 0 {
             let what = format!(

@@ -1,5 +1,5 @@
-//! Names of sessions in a folder of PicoClaw's: keys, and the aliases that sidecars list. PicoClaw takes the first
-//! session that claims a name; here a name that several claim is an error that lists them.
+//! Names of sessions in a PicoClaw directory: keys, and aliases listed in sidecars. PicoClaw uses the first session
+//! that claims a name; here an ambiguous name is an error that lists all.
 
 use super::pair::Pair;
 use crate::error::{Error, Kind, Result};
@@ -11,19 +11,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What the sidecars of a folder say, read once.
+/// The sidecars of a directory, read once.
 #[derive(Debug)]
 pub struct Names {
     path: PathBuf,
     logs: BTreeSet<String>,
-    /// Readable sidecars by the names of their files, which is the order in which PicoClaw asks them.
+    /// Readable sidecars by file name, the order in which PicoClaw searches them.
     sidecars: BTreeMap<String, Sidecar>,
-    /// The names of sidecars that cannot be read, and why.
+    /// File names of unreadable sidecars, with the reason.
     unreadable: Vec<(String, String)>,
 }
 
 impl Names {
-    /// Reads every sidecar of a folder.
+    /// Reads all sidecars of a directory.
     pub fn read(path: &Path) -> Result<Names> {
         let directory = Directory::open(path)?;
         let (mut logs, mut sidecars, mut unreadable) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
@@ -47,13 +47,13 @@ impl Names {
         })
     }
 
-    /// The sidecars that cannot be read, so that the names in them are not known: file name and reason.
+    /// Unreadable sidecars, whose names are therefore unknown: file name and reason.
     pub fn unreadable(&self) -> &[(String, String)] {
         &self.unreadable
     }
 
-    /// The key of the session that a name means: a plain key with a log, an alias, another session's key, a log. None
-    /// when it means nothing; a name that several sessions claim is [`Kind::Exists`].
+    /// Resolves a name to the key of a session: a plain key with a log, an alias, another session's key, a log. None
+    /// if the name is unknown; a name that several sessions claim is [`Kind::Exists`].
     pub fn resolve(&self, name: &str) -> Result<Option<String>> {
         let name = name.trim();
         if name.is_empty() {
@@ -76,7 +76,7 @@ impl Names {
         Ok(known.then(|| name.to_string()))
     }
 
-    /// The keys of the sessions that list this name, their own excepted.
+    /// The keys of the sessions that list this name as an alias, except for their own key.
     fn claims(&self, alias: &str) -> Vec<String> {
         let claiming =
             |sidecar: &&Sidecar| sidecar.key() != alias && sidecar.aliases().iter().any(|own| own == alias);
@@ -89,7 +89,7 @@ impl Names {
         keys.into_iter().collect()
     }
 
-    /// Refuses a name that another session lists.
+    /// Fails for a name that another session lists.
     pub(super) fn refuse_claimed(&self, alias: &str, key: &str) -> Result<()> {
         match self.claims(alias.trim()).into_iter().find(|other| other != key) {
             Some(other) => Err(Error::new(
@@ -100,7 +100,7 @@ impl Names {
         }
     }
 
-    /// The agents that scopes, keys and aliases name.
+    /// The agents named by scopes, keys and aliases.
     pub(super) fn agents(&self) -> BTreeSet<String> {
         let of = |name: &str| Some(signature::legacy(name)?.0.to_string());
         let mut agents = BTreeSet::new();
@@ -112,7 +112,7 @@ impl Names {
         agents
     }
 
-    /// Every alias, and the keys of the sessions that list it, in order.
+    /// Every alias with the keys of the sessions that list it, in order.
     pub fn aliases(&self) -> BTreeMap<String, Vec<String>> {
         let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for sidecar in self.sidecars.values() {
@@ -124,18 +124,17 @@ impl Names {
         all
     }
 
-    /// The sidecar of the session of this key.
+    /// The sidecar of the session with this key.
     pub(super) fn sidecar(&self, key: &str) -> Option<&Sidecar> {
         self.sidecars.get(&file_stem(key))
     }
 
-    /// The log of the session of this key, there or not.
+    /// The log path of the session with this key, whether or not it exists.
     pub fn log(&self, key: &str) -> PathBuf {
         self.path.join(file_stem(key) + LOG)
     }
 
-    /// Gives a session another name, durably. A name that another session has, be it as its key or as an alias, is
-    /// [`Kind::Exists`].
+    /// Adds an alias to a session, durably. A name that another session has as its key or alias is [`Kind::Exists`].
     pub fn add(&self, alias: &str, key: &str, now: &str, lock_timeout: Duration) -> Result<()> {
         let alias = alias.trim();
         if alias.is_empty() || alias == key {
@@ -159,7 +158,7 @@ impl Names {
         })
     }
 
-    /// Takes a name away from every session that lists it, durably; their keys.
+    /// Removes an alias from every session that lists it, durably; returns their keys.
     pub fn remove(&self, alias: &str, now: &str, lock_timeout: Duration) -> Result<Vec<String>> {
         let keys = self.claims(alias.trim());
         for key in &keys {

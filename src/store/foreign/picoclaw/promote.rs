@@ -1,4 +1,4 @@
-//! The history of an older name goes on in the session that is used now.
+//! Promotes the history of an older name to the session in use.
 
 use super::names::Names;
 use super::pair::{Pair, Shown};
@@ -17,26 +17,26 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-/// The file that tells which history went where.
+/// The file that records promotions.
 const RECORD: &str = "promotions.jsonl";
 
-/// What was taken over.
+/// A completed promotion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Promoted {
     /// The older name.
     pub from: String,
-    /// Messages.
+    /// Number of messages.
     pub messages: u64,
-    /// Whether a summary came along.
+    /// Whether there was a summary.
     pub summary: bool,
 }
 
-/// Who asks, and how long is waited.
+/// Parameters of a promotion.
 #[derive(Clone, Debug)]
 pub struct Asked<'a> {
-    /// The session that has no history yet.
+    /// The key of the session without history.
     pub key: &'a str,
-    /// Older names, ahead of which none is asked; without them those that its sidecar lists.
+    /// Older names by priority; if empty, those that its sidecar lists.
     pub aliases: &'a [String],
     /// RFC 3339.
     pub now: &'a str,
@@ -44,9 +44,9 @@ pub struct Asked<'a> {
     pub lock_timeout: Duration,
 }
 
-/// Takes over the view and the summary of the first session that is kept under one of the aliases of another, which
-/// must have nothing in view and no summary ([`Kind::No`]). Names of main sessions, which every session lists, are left
-/// out. Where a history went is recorded, so that it goes to one session only. None when there is no history to take.
+/// Copies the view and the summary of the first session found under an alias to another session, which must have an
+/// empty view and no summary ([`Kind::No`]). Names of main sessions, which every session lists, are skipped. The
+/// promotion is recorded, so that each history is copied only once. None if there is no history.
 pub fn promote(path: &Path, asked: &Asked<'_>) -> Result<Option<Promoted>> {
     let names = Names::read(path)?;
     let target_key = names
@@ -105,8 +105,8 @@ pub fn promote(path: &Path, asked: &Asked<'_>) -> Result<Option<Promoted>> {
         return Err(has_history());
     }
     let mut target = Pair::open_or_new(&names.log(&target_key), &target_key, asked.lock_timeout)?;
-    // One that was cut off before a line was there goes on; what was taken over and has left the view since does not
-    // come back.
+    // Continue a promotion interrupted before any line was written; do not repeat a completed one whose messages were
+    // hidden since.
     if !again || (empty && target.is_untouched()?) {
         target.change_aliases(asked.now, |aliases| {
             for alias in asked.aliases {
@@ -115,7 +115,7 @@ pub fn promote(path: &Path, asked: &Asked<'_>) -> Result<Option<Promoted>> {
                 }
             }
         })?;
-        // Under the lock: somebody may have said something meanwhile.
+        // Check under the lock: the session may have changed meanwhile.
         if target.shown(&mut Report::default())? != own {
             return Err(Error::new(
                 Kind::Locked,
@@ -127,7 +127,7 @@ pub fn promote(path: &Path, asked: &Asked<'_>) -> Result<Option<Promoted>> {
         }
         target.take_over(&source, asked.now)?;
     } else if own.summary.is_empty() && !source.summary.is_empty() && own.lines.starts_with(&source.lines) {
-        // It was cut off before the summary was there.
+        // The promotion was interrupted before it wrote the summary.
         target.change_summary(&source.summary, asked.now)?;
     }
     Ok(Some(Promoted {
@@ -137,7 +137,7 @@ pub fn promote(path: &Path, asked: &Asked<'_>) -> Result<Option<Promoted>> {
     }))
 }
 
-/// The keys of main sessions, of every agent that a scope, a key or an alias in the directory names.
+/// The keys of the main sessions of all agents named in the directory by a scope, a key or an alias.
 fn mains(names: &Names, asked: &Asked<'_>) -> BTreeSet<String> {
     let mut agents: BTreeSet<String> = names.agents();
     let given = asked.aliases.iter().map(String::as_str).chain([asked.key]);
@@ -146,7 +146,7 @@ fn mains(names: &Names, asked: &Asked<'_>) -> BTreeSet<String> {
     agents.iter().map(|agent| signature::main_key(agent)).collect()
 }
 
-/// Which history went where.
+/// A record of promotions.
 struct Record {
     bytes: Vec<u8>,
 }
@@ -162,7 +162,7 @@ impl Record {
         })
     }
 
-    /// Where a history went that is as it was then.
+    /// The destination of a history that is unchanged since its promotion.
     fn of(&self, from: &str, digest: &str) -> Option<String> {
         let text = |line: &[u8], name: &str| {
             json::member(line, name)
@@ -198,7 +198,7 @@ impl Record {
                 atomic::open_locked(&folder, RECORD, None, access, asked.lock_timeout)?
             {
                 if self.bytes.last().is_some_and(|last| *last != b'\n') {
-                    line.insert(0, b'\n'); // a record that was torn stays a line of its own
+                    line.insert(0, b'\n'); // separates a partial record
                 }
                 let shown = folder.shown(RECORD);
                 atomic::write_end(&file, &shown, facts.size, &line)?;
@@ -212,7 +212,7 @@ impl Record {
 }
 
 impl Shown {
-    /// By which it is known again.
+    /// A hash that identifies a history.
     fn digest(&self) -> String {
         let mut all = self.lines.concat();
         all.extend_from_slice(self.summary.as_bytes());

@@ -1,4 +1,4 @@
-//! What is read by a checkpoint is what the whole log says, whatever happened to log and checkpoint.
+//! Tests that reading through a checkpoint gives the same as the whole log, whatever happened to both.
 
 mod place;
 
@@ -34,7 +34,7 @@ fn extracted(session: &Session, id: &str, options: &Options) -> Result<Plan> {
     })
 }
 
-/// Everything that a view, a summary and a memory are made of.
+/// Compares everything that views, summaries and retention use.
 fn same(whole: &Session, excerpt: &Session) {
     let (one, other) = (View::replay(whole), View::replay(excerpt));
     let lines = |session: &Session, view: &View| -> Vec<(Option<u64>, Vec<u8>)> {
@@ -57,7 +57,7 @@ fn same(whole: &Session, excerpt: &Session) {
         assert!(options.sees_view());
         match extracted(excerpt, "x", &options) {
             Ok(plan) => assert_eq!(extracted(whole, "x", &options).unwrap(), plan),
-            Err(_) => continue, // the whole log is asked then
+            Err(_) => continue, // the whole log is read then
         }
         if let Ok(asked) = cover::ask(excerpt, counter(), &options) {
             assert_eq!(cover::ask(whole, counter(), &options).unwrap(), asked);
@@ -86,7 +86,7 @@ fn added(whole: &Session, excerpt: &Session, text: &str) {
     }
 }
 
-/// A story to its end, after which there must be a checkpoint that fits.
+/// Runs a story to its end, after which a valid checkpoint must exist.
 fn told(remembers: bool, story: &[Happens]) -> Place {
     let mut place = Place::new(remembers);
     for what in story {
@@ -125,7 +125,7 @@ fn a_turn_behind_a_failure_counts_when_it_has_left() {
 #[test]
 fn lines_are_neighbours_in_a_checkpoint_only_where_they_are_in_the_log() {
     use Happens::*;
-    // Of the first turn the second answer has left; then the turn is let go as a whole.
+    // The second answer of the first turn was dropped; then the whole turn is dropped.
     let turn = [said(0), said(1), said(1), said(1)];
     let story = [&turn[..], &turn, &turn, &[Drop(3), Keep, said(0)]].concat();
     told(true, &story);

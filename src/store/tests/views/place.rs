@@ -1,4 +1,4 @@
-//! What may happen to a session in a store, and a place where it does.
+//! Events that may happen to a session in a store, and the store where they happen.
 
 use super::{counter, extracted, same, wanted};
 use crate::filter::{Plan, Stamp, compact, gc, summarize};
@@ -11,11 +11,11 @@ use proptest::prelude::*;
 use std::cell::Cell;
 use std::os::unix::fs::FileExt;
 
-/// What may happen to a session and its checkpoint; numbers choose among what is there.
+/// An event for a session or its checkpoint; numbers select among existing things.
 #[derive(Clone, Debug)]
 pub enum Happens {
     Message(usize, String),
-    /// A message without an id, or with one that an earlier message has.
+    /// A message without an id, or with the id of an earlier message.
     Nameless,
     Again(usize),
     Tool,
@@ -31,17 +31,17 @@ pub enum Happens {
     Meta(usize),
     Attempt,
     Summary(bool),
-    /// A program that knows neither locks nor checksums.
+    /// Writes by a program without locks and checksums.
     Foreign(&'static str),
     Header,
     CutBack(usize),
-    /// Another file of the same content.
+    /// Replaces the log with a copy.
     Copied,
     Collect,
     Repair,
     Damage(usize),
     Keep,
-    /// The checkpoint is written over, cut short, or replaced by the one of before.
+    /// Overwrites or truncates the checkpoint, or replaces it with the previous one.
     Checkpoint(usize),
     Forget,
     Old,
@@ -97,7 +97,7 @@ pub struct Place {
     pub store: Store,
     made: Cell<u64>,
     old: Vec<u8>,
-    /// How many looks an excerpt was enough for.
+    /// How many reads could use an excerpt.
     pub excerpts: u64,
 }
 
@@ -346,7 +346,7 @@ impl Place {
         drop(report);
     }
 
-    /// A byte of the log is another for a while: what does not look at it still says what it said.
+    /// Changes a byte of the log temporarily: reads that do not need it give the same result.
     fn damaged(&mut self, nth: usize) {
         let (before, _) = self.whole();
         let log = OpenOptions::new()

@@ -1,4 +1,4 @@
-//! Lines at the end of a log, in one write and durable, and the sidecar's books after them.
+//! Appends lines to a log in one durable write, then updates the counts in the sidecar.
 
 use super::{Pair, read_all};
 use crate::error::{Error, Kind, Result};
@@ -7,17 +7,17 @@ use crate::store::directory::Facts;
 use crate::store::mark::Mark;
 use rustix::fs::OFlags;
 
-/// What an append did.
+/// The result of an append.
 #[derive(Debug)]
 pub struct Appended {
-    /// Why the sidecar could not be brought up to date, which changes nothing about the lines: PicoClaw goes by
-    /// the log.
+    /// The error of updating the sidecar, if any. It does not affect the appended lines, because PicoClaw trusts the
+    /// log.
     pub books: Option<Error>,
 }
 
 impl Pair {
-    /// Adds lines (without newlines): all of them and durable, or none. A skip that goes beyond the end is brought
-    /// back to it first, since it would hide what is added.
+    /// Appends lines (without newlines): all of them durably, or none. A skip beyond the end is first reduced to the
+    /// end, because it would hide the new lines.
     pub fn append(&mut self, lines: &[Vec<u8>], now: &str) -> Result<Appended> {
         if lines.is_empty() {
             return Ok(Appended { books: None });
@@ -25,7 +25,7 @@ impl Pair {
         let name = self.log_name();
         let shown = self.directory.shown(&name);
         let failed = |error| Error::io(&shown, error).kind(Kind::InputOutput);
-        // The lock belongs to the file that was opened to read; this is the same one, opened to append.
+        // The lock belongs to the file opened for reading; open the same file for appending.
         let file = self.directory.file(&name, OFlags::RDWR | OFlags::APPEND)?;
         let file =
             file.ok_or_else(|| Error::new(Kind::Locked, format!("{shown}: removed by another program")))?;
@@ -37,12 +37,12 @@ impl Pair {
             );
         }
         if facts.size != self.bytes.len() as u64 {
-            self.bytes = read_all(&file, &shown)?; // a program that takes no lock was here
+            self.bytes = read_all(&file, &shown)?; // a program without locks wrote meanwhile
         }
         let length = self.bytes.len() as u64;
         let mut bytes = Vec::new();
         if self.is_torn() {
-            bytes.push(b'\n'); // what is there becomes a line of its own, and was counted as one already
+            bytes.push(b'\n'); // completes the partial line, which was already counted
         }
         for line in lines {
             bytes.extend_from_slice(line);
@@ -64,7 +64,7 @@ impl Pair {
         })
     }
 
-    /// Writes the number of lines into the sidecar, as it is by now.
+    /// Updates the number of lines in the current sidecar.
     fn book(&mut self, count: u64, now: &str) -> Result<()> {
         if self.check_sidecar().is_err() {
             self.read_sidecar()?;

@@ -1,5 +1,5 @@
-//! A planned change of the view, carried out on the two files. What takes a beginning away, or puts a summary in its
-//! place, is one replacement of the sidecar; anything else makes the cut physical first and then replaces the log.
+//! Applies a planned change of the view to the two files. Hiding the beginning, or replacing it with a summary, only
+//! replaces the sidecar; any other change first removes hidden lines and then replaces the log.
 
 use super::Pair;
 use super::compact::{Step, archive, half_way, push_line};
@@ -12,27 +12,26 @@ use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::collections::{HashMap, HashSet};
 
-/// What a change did.
+/// The result of a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Applied {
-    /// Lines that left the log and lie in the archive.
+    /// Lines moved from the log to the archive.
     pub archived: u64,
 }
 
-/// What the log becomes.
+/// The new content of the log.
 struct Replacement {
-    /// Its bytes.
+    /// The new bytes.
     bytes: Vec<u8>,
-    /// Lines that are not among them as they were.
+    /// Lines that were removed or changed.
     removed: Vec<u8>,
-    /// How many of them.
+    /// Their number.
     count: u64,
 }
 
 impl Pair {
-    /// Carries out events that were planned with `session`, which was read from these files. With `dry` it is only looked
-    /// whether it can be done. An event that is no change of the view is refused. What a line cannot carry goes to the
-    /// report.
+    /// Applies events planned with `session`, which was read from these files. `dry` only checks whether that is
+    /// possible. Events that do not change the view are rejected. Data that a line cannot represent is reported.
     pub fn apply(
         &mut self,
         session: &Session,
@@ -44,7 +43,7 @@ impl Pair {
         self.apply_in_steps(session, events, (now, dry), report, &mut |_| Ok(()))
     }
 
-    /// The same, telling each step that is done; an error given back ends it there.
+    /// The same with a callback after each step; an error of the callback stops there.
     pub(super) fn apply_in_steps(
         &mut self,
         session: &Session,
@@ -97,15 +96,15 @@ impl Pair {
         self.replace(replacement, summary.as_deref(), now, done)
     }
 
-    /// How many lines that PicoClaw counts stand ahead of a line of the file.
+    /// How many lines that PicoClaw counts precede a line of the file.
     fn ahead(&self, line: u64) -> u64 {
         picoclaw::raw_lines(&self.bytes)
             .take_while(|raw| raw.line < line)
             .count() as u64
     }
 
-    /// The lines behind the skip, as far as they are there: those in view that stay, changed ones anew, and what nobody
-    /// shows where it is.
+    /// The new lines after the skip: kept lines of the view unchanged, changed ones encoded, and lines that are not
+    /// messages in place.
     fn replacement(
         &self,
         session: &Session,
@@ -141,7 +140,7 @@ impl Pair {
                     push_line(&mut bytes, full(own));
                 }
                 (_, own, Some(message)) => {
-                    // What was said before and only reads otherwise has no new time.
+                    // An edited message keeps its time.
                     let now = own.is_none().then_some(now);
                     let line = picoclaw::log_line_of(&message, item.body(session), now, report)?;
                     push_line(&mut bytes, &line);
@@ -166,7 +165,8 @@ impl Pair {
         })
     }
 
-    /// Replaces the log. A summary is there before what it stands for goes, and no line goes before it is in the archive.
+    /// Replaces the log. The summary is written before its messages are removed, and no line is removed before it is
+    /// archived.
     fn replace(
         &mut self,
         new: Replacement,
@@ -187,14 +187,14 @@ impl Pair {
             archive(&self.directory, &self.stem, &new.removed, self.timeout).map_err(half_way)?;
             done(Step::Archived)?;
         }
-        // What a program that takes no lock appended meanwhile.
+        // Keep lines that a program without locks appended meanwhile.
         let mut bytes = new.bytes;
         bytes.extend_from_slice(self.bytes.get(seen..).unwrap_or_default());
         self.check_sidecar().map_err(half_way)?;
         self.replace_log(bytes).map_err(half_way)?;
         done(Step::Replaced)?;
         self.sidecar.set_count(self.raw_lines());
-        // What is to be shown is shown already: only the books of it may be behind.
+        // The view is already correct; only counts in the sidecar may be outdated.
         self.write_sidecar(now).map_err(|error| {
             let hint = "the log is complete, but the sidecar may be outdated; repair it with: convo fsck --repair DIR";
             error.kind(Kind::Unsure).hint(hint)
@@ -210,7 +210,7 @@ fn lines(view: &View) -> Vec<usize> {
     view.items.iter().filter_map(Item::line).collect()
 }
 
-/// Refuses an event that the files have no place for.
+/// Rejects an event that the files cannot represent.
 fn refuse(event: &Record<'_>) -> Result<()> {
     match event.event().map(crate::model::event::Event::action) {
         Some(Action::Truncate(_) | Action::Compact(_) | Action::Summary(_)) => Ok(()),

@@ -1,7 +1,7 @@
-//! Physical compaction: lines that are out of view go from the log to an archive beside it.
+//! Compacts files: moves hidden lines from the log to an archive next to it.
 //!
-//! PicoClaw's own clears the skip first and brings cut text back when it is interrupted; the other order would hide
-//! messages. Here placeholders, which no reader shows, take the place of what goes, until the skip is 0.
+//! PicoClaw's own compaction clears the skip first, so an interruption restores hidden messages; the reverse order
+//! would hide visible ones. Here placeholders, which no reader shows, replace removed lines until the skip is 0.
 
 use super::Pair;
 use crate::error::{Error, Kind, Result};
@@ -16,10 +16,10 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// Folders beside the log in which its archive lies; PicoClaw looks into no folder.
+/// The archive directory next to the log; PicoClaw does not read subdirectories.
 const FOLDERS: [&str; 2] = [".convo", "archive"];
 
-/// What was done last.
+/// The last completed step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Archived,
@@ -30,14 +30,13 @@ pub(super) enum Step {
     Replaced,
 }
 
-/// Moves the lines that are out of view from the log to the archive; a skip of 0 means that there are none. What
-/// an interrupted compaction left is finished. Every step leaves the view as it was, so that after an error it is
-/// what it was before, and calling again goes on.
+/// Moves hidden lines from the log to the archive; a skip of 0 means that there are none. Completes an interrupted
+/// compaction. Every step preserves the view, so that an error does not change it and a repetition continues.
 pub fn compact(path: &Path, options: &Compaction) -> Result<Compacted> {
     run(path, options, &mut |_| Ok(()))
 }
 
-/// The same, telling each step that is done; an error given back ends it there.
+/// The same with a callback after each step; an error of the callback stops there.
 pub(super) fn run(
     path: &Path,
     options: &Compaction,
@@ -49,7 +48,7 @@ pub(super) fn run(
 }
 
 impl Pair {
-    /// Makes the cut of this session physical, see [`compact`].
+    /// Moves the hidden lines of this session, see [`compact`].
     pub(super) fn compact(
         &mut self,
         now: &str,
@@ -67,7 +66,7 @@ impl Pair {
             .count();
         if skip == 0 && leading == 0 {
             if self.was_compacted()? && self.sidecar.count() > before.1 {
-                self.sidecar.set_count(before.1); // the last step of one that was interrupted
+                self.sidecar.set_count(before.1); // the last step of an interrupted compaction
                 self.write_sidecar(now)?;
             }
             self.settle()?;
@@ -78,7 +77,7 @@ impl Pair {
             let cut = usize::try_from(skip).unwrap_or(usize::MAX);
             let gone: Vec<_> = picoclaw::raw_lines(&self.bytes).take(cut).collect();
             let end = gone.last().map_or(0, |last| last.end);
-            // Placeholders stand for lines that an interrupted compaction archived.
+            // Placeholders represent lines that an interrupted compaction archived.
             let real: Vec<_> = gone.iter().filter(|raw| !raw.placeholder).collect();
             if !real.is_empty() {
                 let mut removed = Vec::new();
@@ -100,7 +99,7 @@ impl Pair {
             self.write_sidecar(now).map_err(half_way)?;
             done(Step::SkipCleared)?;
         }
-        // A program that takes no lock may have put the old skip back, which would hide messages now.
+        // A program without locks may have restored the old skip, which would now hide messages.
         self.check_sidecar().map_err(half_way)?;
         let held = picoclaw::raw_lines(&self.bytes).take_while(|raw| raw.placeholder);
         let end = held.last().map_or(0, |last| last.end);
@@ -114,7 +113,7 @@ impl Pair {
         Ok(receipt)
     }
 
-    /// Refuses a log that others would keep as it was, or write to although it is another by then.
+    /// Fails if the log has other hard links, or another program has it open for writing.
     pub(super) fn refuse_shared(&self) -> Result<()> {
         if self.force {
             return Ok(());
@@ -129,7 +128,7 @@ impl Pair {
     }
 }
 
-/// Appends a line, and its newline where it has none.
+/// Appends a line, adding a missing newline.
 pub(super) fn push_line(out: &mut Vec<u8>, full: &[u8]) {
     out.extend_from_slice(full);
     if !full.ends_with(b"\n") {
@@ -137,13 +136,13 @@ pub(super) fn push_line(out: &mut Vec<u8>, full: &[u8]) {
     }
 }
 
-/// An error on the way: the view is what it was, and so "nothing changed" is true of all that counts.
+/// Reports an interruption; the view is unchanged, so the error may say that nothing changed.
 pub(super) fn half_way(error: Error) -> Error {
     error.hint("the view is unchanged; run the command again to finish")
 }
 
 impl Pair {
-    /// Whether there is an archive of this log.
+    /// Whether an archive of this log exists.
     pub(super) fn was_compacted(&self) -> Result<bool> {
         let Some(own) = self.directory.inner(FOLDERS[0])? else {
             return Ok(false);
@@ -154,7 +153,7 @@ impl Pair {
         }
     }
 
-    /// Replaces the log by these bytes, and brings over what a program that takes no lock appended meanwhile.
+    /// Replaces the log with these bytes, plus lines that a program without locks appended meanwhile.
     pub(super) fn replace_log(&mut self, bytes: Vec<u8>) -> Result<()> {
         let name = self.log_name();
         let shown = self.directory.shown(&name);
@@ -177,7 +176,7 @@ impl Pair {
         )?;
         let unsure = |error| Error::io(&shown, error).kind(Kind::Unsure);
         let seen = self.bytes.len() as u64;
-        let gone = std::mem::replace(&mut self.file, file); // the lock of the new file is held from here on
+        let gone = std::mem::replace(&mut self.file, file); // holds the lock of the new file from here on
         self.facts = Facts::of(&self.file).map_err(unsure)?;
         self.bytes = bytes;
         self.carry(&gone, seen).map_err(|error| match error.kind {
@@ -186,7 +185,7 @@ impl Pair {
         })
     }
 
-    /// Appends what was written to the old file behind what was seen of it.
+    /// Copies bytes appended to the old file since it was read.
     fn carry(&mut self, old: &File, seen: u64) -> Result<()> {
         let name = self.log_name();
         let shown = self.directory.shown(&name);
@@ -208,9 +207,8 @@ impl Pair {
     }
 }
 
-/// Appends lines to the archive, durably. Those that it ends with already are what a compaction put there that
-/// was interrupted; lines without a time cannot be told from others of the same words, and are put there again
-/// rather than lost.
+/// Appends lines to the archive, durably. Lines already at its end were written by an interrupted compaction and are
+/// not repeated. Lines without a time cannot be distinguished from equal ones and are repeated rather than lost.
 pub(super) fn archive(directory: &Directory, stem: &str, lines: &[u8], timeout: Duration) -> Result<()> {
     let mut folder = atomic::folder(directory, FOLDERS[0])?;
     folder = atomic::folder(&folder, FOLDERS[1])?;
@@ -228,7 +226,7 @@ pub(super) fn archive(directory: &Directory, stem: &str, lines: &[u8], timeout: 
             ))
         };
     };
-    // One byte more, which has to end the line before.
+    // Read one more byte, which must end the previous line.
     let tail = (lines.len() as u64 + 1).min(facts.size);
     let mut end = vec![0; usize::try_from(tail).map_err(|error| failed(std::io::Error::other(error)))?];
     file.read_exact_at(&mut end, facts.size - tail).map_err(failed)?;
@@ -240,7 +238,7 @@ pub(super) fn archive(directory: &Directory, stem: &str, lines: &[u8], timeout: 
     let mut rest = lines;
     let mut bytes = Vec::new();
     if end.last().is_some_and(|last| *last != b'\n') {
-        // Torn: as much as there is of these lines stays, anything else becomes a line of its own.
+        // A partial write: keep a prefix of these lines; anything else is completed with a newline.
         match (1..lines.len()).rev().find(|length| ends_with(&lines[..*length])) {
             Some(length) => rest = &lines[length..],
             None => bytes.push(b'\n'),
@@ -252,7 +250,7 @@ pub(super) fn archive(directory: &Directory, stem: &str, lines: &[u8], timeout: 
     if !bytes.is_empty() {
         atomic::write_end(&file, &shown, facts.size, &bytes)?;
     }
-    // Also when they were there: whoever wrote them may have died before they, or the archive's name, were durable.
+    // Sync existing lines too, because their writer may have died before they, or the archive's name, were durable.
     atomic::sync_end(&file, &shown, facts.size, bytes.len())?;
     atomic::sync_directory(&folder)
 }

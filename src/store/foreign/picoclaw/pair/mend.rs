@@ -1,29 +1,29 @@
-//! What a repair does to the two files.
+//! Repairs the two files.
 
 use super::Pair;
 use crate::error::Result;
 use crate::format::picoclaw;
 
-/// What is to be mended.
+/// What to repair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mend {
-    /// Messages that share a line, a byte order mark, a last line without an end.
+    /// Messages that share a line, a byte order mark, a last line without newline.
     pub lines: bool,
-    /// Numbers in the sidecar that are not those of the log.
+    /// Counts in the sidecar that do not match the log.
     pub books: bool,
 }
 
 impl Pair {
-    /// The log as it was read under the lock.
+    /// The log as read under the lock.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Mends log and sidecar. Whoever asks for it has kept a copy of the log.
+    /// Repairs log and sidecar. The caller has made a copy of the log.
     pub fn mend(&mut self, mend: &Mend, now: &str) -> Result<()> {
         let before = self.raw_lines();
         if self.sidecar.skip() > before {
-            // What becomes visible by the repair of lines is not what was hidden.
+            // Lines that the repair makes readable were not hidden.
             self.sidecar.set_skip(before);
             self.write_sidecar(now)?;
         }

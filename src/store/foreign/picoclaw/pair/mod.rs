@@ -1,5 +1,5 @@
-//! The two files of a PicoClaw session, changed where they lie: a log of lines and its sidecar. Each step is one
-//! append or one replaced file, in an order in which a crash between two of them shows what was shown before.
+//! The log and sidecar of a PicoClaw session, changed in place. Each step is one append or one replaced file, ordered
+//! so that a crash between two steps preserves the view.
 
 mod append;
 mod apply;
@@ -28,18 +28,18 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
-/// A session's log and sidecar, read under the lock of the log, which is held as long as this lives.
+/// A session's log and sidecar, read under the lock of the log, which is held until drop.
 #[derive(Debug)]
 pub struct Pair {
     directory: Directory,
-    /// Name of both files without their endings.
+    /// The common file name without extension.
     stem: String,
     /// The log, which holds the lock.
     file: File,
     facts: Facts,
     bytes: Vec<u8>,
     sidecar: Sidecar,
-    /// The sidecar's file; none when there is none.
+    /// The sidecar's file; none if there is none.
     known: Option<(Facts, Vec<u8>)>,
     timeout: Duration,
     /// Replace a file although its owner cannot be kept.
@@ -54,8 +54,8 @@ fn read_all(mut file: &File, shown: &str) -> Result<Vec<u8>> {
 }
 
 impl Pair {
-    /// Locks and reads the log at this path, and reads its sidecar. Links and devices are [`Kind::Unsafe`]; a
-    /// sidecar that cannot be read is [`Kind::Data`], for nothing can be changed without knowing what it said.
+    /// Locks and reads the log at this path, and reads its sidecar. Links and devices are [`Kind::Unsafe`]; an
+    /// unreadable sidecar is [`Kind::Data`], because changes depend on its content.
     pub fn open(path: &Path, timeout: Duration) -> Result<Pair> {
         let name = path.file_name().and_then(|name| name.to_str());
         let Some(stem) = name.and_then(|name| name.strip_suffix(LOG)) else {
@@ -117,7 +117,7 @@ impl Pair {
         Ok(())
     }
 
-    /// The session, with PicoClaw's view of it.
+    /// The session with PicoClaw's view.
     pub fn session(&self, report: &mut Report) -> Result<Session> {
         let log = self.log_name();
         let neighbour = |name: &str| {
@@ -137,13 +137,13 @@ impl Pair {
         Err(Error::new(Kind::Data, what))
     }
 
-    /// Number of the lines that PicoClaw counts.
+    /// Number of lines that PicoClaw counts.
     pub fn raw_lines(&self) -> u64 {
         picoclaw::raw_lines(&self.bytes).count() as u64
     }
 
-    /// How many lines more than there are the sidecar skips; then nothing is in view, and nothing that is appended
-    /// would be.
+    /// How many more lines than exist the sidecar skips. If not 0, the view is empty, and appended lines would be
+    /// hidden.
     pub fn surplus(&self) -> u64 {
         self.sidecar.skip().saturating_sub(self.raw_lines())
     }
@@ -153,13 +153,12 @@ impl Pair {
         self.bytes.last().is_some_and(|last| *last != b'\n')
     }
 
-    /// Makes durable what is there, when nothing has to be changed: a process may have changed it that died before it
-    /// synced.
+    /// Syncs the files when no change is needed, because a process may have died before it synced its change.
     pub fn settle(&self) -> Result<()> {
         atomic::sync_directory(&self.directory)
     }
 
-    /// Replaces the sidecar by what it says by now.
+    /// Writes the current sidecar.
     fn write_sidecar(&mut self, now: &str) -> Result<()> {
         let name = self.sidecar_name();
         self.check_sidecar()?;
@@ -186,7 +185,7 @@ impl Pair {
         Ok(())
     }
 
-    /// Refuses to go on when a program that takes no lock wrote the sidecar since it was read.
+    /// Fails if a program without locks changed the sidecar since it was read.
     fn check_sidecar(&self) -> Result<()> {
         let name = self.sidecar_name();
         let is = self.directory.facts(&name)?;

@@ -1,4 +1,4 @@
-//! What the sidecar alone says: the key, other names, the summary.
+//! Changes that affect only the sidecar: key, aliases, summary.
 
 use super::Pair;
 use crate::error::{Error, Kind, Result};
@@ -9,8 +9,8 @@ use std::path::Path;
 use std::time::Duration;
 
 impl Pair {
-    /// Opens the session of this key, whose log is made when there is none: the lock is the log's. A file that is
-    /// another key's is [`Kind::Exists`], and a key that makes no safe file [`Kind::Unsafe`].
+    /// Opens the session with this key, creating its log if missing, because the lock is on the log. A file with
+    /// another key is [`Kind::Exists`], and a key without a safe file name [`Kind::Unsafe`].
     pub fn open_or_new(path: &Path, key: &str, timeout: Duration) -> Result<Pair> {
         let stem = picoclaw::stem(key)?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -29,7 +29,7 @@ impl Pair {
         Ok(pair)
     }
 
-    /// Changes the other names of the session.
+    /// Changes the aliases of the session.
     pub fn change_aliases(&mut self, now: &str, change: impl FnOnce(&mut Vec<String>)) -> Result<()> {
         let mut aliases = self.sidecar.aliases();
         let before = aliases.clone();
@@ -42,7 +42,7 @@ impl Pair {
         self.write_sidecar(now)
     }
 
-    /// Changes the summary, and nothing else.
+    /// Changes only the summary.
     pub fn change_summary(&mut self, text: &str, now: &str) -> Result<()> {
         self.sidecar.set_summary(text);
         self.sidecar.set_count(self.raw_lines());

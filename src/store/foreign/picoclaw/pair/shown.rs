@@ -1,4 +1,4 @@
-//! What a session shows, and what shows nothing taking it over.
+//! The view of a session, and its transfer to an empty session.
 
 use super::Pair;
 use super::compact::{half_way, push_line};
@@ -8,17 +8,17 @@ use crate::format::report::Report;
 use crate::model::view::{Item, View};
 use std::collections::HashSet;
 
-/// The view of a session as the lines that it is in its log, and its summary without white space around it.
+/// The view of a session as log lines, and its summary, trimmed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
     /// Each with its newline.
     pub lines: Vec<Vec<u8>>,
-    /// Empty when there is none.
+    /// Empty if there is none.
     pub summary: String,
 }
 
 impl Pair {
-    /// What PicoClaw shows of the session.
+    /// The view that PicoClaw shows.
     pub fn shown(&self, report: &mut Report) -> Result<Shown> {
         let session = self.session(report)?;
         let view = View::replay(&session);
@@ -40,13 +40,13 @@ impl Pair {
         })
     }
 
-    /// Whether nothing was ever said in it, as far as its files know.
+    /// Whether the session never had messages, as far as its files show.
     pub fn is_untouched(&self) -> Result<bool> {
         Ok(self.raw_lines() == 0 && !self.was_compacted()?)
     }
 
-    /// Makes what another session shows the view of this one, which shows nothing: what is out of view goes first, so
-    /// that the lines and then the summary can follow, each at once.
+    /// Copies another session's view into this one, which must have an empty view: removes hidden lines first, so
+    /// that the lines and then the summary can each be added atomically.
     pub fn take_over(&mut self, shown: &Shown, now: &str) -> Result<()> {
         self.compact(now, &mut |_| Ok(()))?;
         let lines: Vec<Vec<u8>> = shown

@@ -1,9 +1,9 @@
-//! Events carried out on the two files, stopped behind each step.
+//! Tests events applied to the two files, interrupted after each step.
 
 use super::super::apply::Applied;
 use super::*;
 
-/// Carries events out.
+/// Applies events.
 fn apply(folder: &Folder, events: &[&str], stop: Option<Step>) -> Result<Applied> {
     let mut pair = folder.pair();
     let session = pair.session(&mut Report::default()).unwrap();
@@ -23,7 +23,7 @@ fn apply(folder: &Folder, events: &[&str], stop: Option<Step>) -> Result<Applied
     )
 }
 
-/// The id of the nth message of the folder's log.
+/// The id of the message with this text in the log.
 fn id(folder: &Folder, text: &str) -> String {
     let session = folder.pair().session(&mut Report::default()).unwrap();
     let found = (0..session.len()).find(|index| {
@@ -44,14 +44,14 @@ fn a_summary_of_the_beginning_is_one_sidecar() {
     let folder = Folder::new(LOG, &sidecar(0, 5, BEFORE));
     let event = summary("all that", &id(&folder, "old1"), &id(&folder, "old2"));
     assert_eq!(apply(&folder, &[&event], None).unwrap(), Applied::default());
-    // The line that is no message stands behind what is covered, and ahead of what is not.
+    // The line that is not a message follows the covered ones and precedes the others.
     let expected = sidecar(3, 5, NOW).replace("what old1 and old2 said", "all that");
     assert_eq!(folder.state(), (LOG.to_string(), expected));
     assert_eq!(folder.view(), ["all that", "k1", "k2"]);
     assert!(!folder.path(".convo").exists());
 }
 
-/// What is in the middle goes, and a text becomes shorter.
+/// Drops messages in the middle and shortens a text.
 fn compaction(folder: &Folder) -> String {
     format!(
         r#"{{"type":"compact","id":"evt_2","at":"{NOW}","strategy":"x","drop":["{}"],"edit":[{{"id":"{}","content":"k"}}]}}"#,
@@ -104,12 +104,12 @@ fn every_step_shows_what_was_or_what_is_to_be_and_loses_nothing() {
             [&["new"][..], &old[1..]].concat()
         };
         assert_eq!(view, expected, "{stop:?}");
-        // Whatever was in the log is in it or in the archive.
+        // Every line is in the log or in the archive.
         let there = folder.text("s.jsonl") + &folder.archive();
         for line in LOG.lines() {
             assert!(there.contains(line), "{stop:?}: {line}");
         }
-        // An append and a compaction find their way from here.
+        // An append and a compaction work afterwards.
         folder.pair().append(&[line("later")], NOW).unwrap();
         folder.compact(None).unwrap();
         assert_eq!(folder.view(), [&expected[..], &["later"]].concat(), "{stop:?}");

@@ -1,4 +1,4 @@
-//! The steps of a compaction, stopped behind each of them, and what an append promises.
+//! Tests the steps of a compaction, interrupted after each, and the guarantees of an append.
 
 mod apply;
 
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 const NOW: &str = "2026-11-20T18:02:03Z";
 
-/// Two lines, one that is no message, and two that are in view.
+/// Two lines, one that is not a message, and two in the view.
 const LOG: &str = concat!(
     r#"{"role":"user","content":"old1","created_at":"2026-03-01T09:00:00Z"}"#,
     "\n",
@@ -24,7 +24,7 @@ const LOG: &str = concat!(
     "\n",
 );
 
-/// Its length without what is in view.
+/// The lines outside the view.
 fn archived() -> &'static str {
     &LOG[..LOG.find(r#"{"role":"user","content":"k1""#).unwrap()]
 }
@@ -79,7 +79,7 @@ impl Folder {
         Pair::open(&self.log(), Duration::ZERO).unwrap()
     }
 
-    /// The texts in view, the summary among them.
+    /// The texts in the view, including the summary.
     fn view(&self) -> Vec<String> {
         let mut report = Report::default();
         let session = self.pair().session(&mut report).unwrap();
@@ -101,7 +101,7 @@ impl Folder {
         })
     }
 
-    /// Names that are not those of the pair and of the archive.
+    /// Names other than those of the pair and of the archive.
     fn others(&self) -> Vec<String> {
         let names = fs::read_dir(self.0.path()).unwrap();
         let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -143,7 +143,7 @@ fn every_step_of_a_compaction_shows_the_same_and_is_gone_on_from() {
             (folder.view(), folder.archive()),
             (view.clone(), archived().to_string())
         );
-        // Once more, and once again with nothing to do.
+        // Repeat, and repeat with nothing to do.
         folder.compact(None).unwrap();
         let end = folder.state();
         assert_eq!(end, (kept().to_string(), sidecar(0, 2, NOW)), "{stop:?}");
@@ -229,7 +229,7 @@ fn blank_lines_line_ends_and_a_torn_tail_are_carried() {
     assert_eq!(folder.archive(), "{\"role\":\"user\",\"content\":\"a\"}\r\n");
     let rest = "\r\n{\"role\":\"user\",\"content\":\"b\"}\r\n\nhalf";
     assert_eq!(folder.text("s.jsonl"), rest);
-    // All of it goes, beyond the end too.
+    // The skip exceeds the log: all lines are archived.
     fs::write(folder.path("s.meta.json"), sidecar(9, 9, BEFORE)).unwrap();
     assert_eq!(folder.compact(None).unwrap().lines, (2, 0));
     assert_eq!(folder.text("s.jsonl"), "");
@@ -255,7 +255,7 @@ fn an_archive_that_was_torn_is_mended_and_nothing_is_glued_or_doubled() {
             archived()[..archived().len() - 1].to_string(),
             archived().to_string(),
         ),
-        // The end of another line begins as ours do.
+        // The end of another line begins like ours.
         (format!("{earlier}{{"), format!("{earlier}{{\n{}", archived())),
         (
             format!("{earlier}{}", archived()),
@@ -268,7 +268,7 @@ fn an_archive_that_was_torn_is_mended_and_nothing_is_glued_or_doubled() {
         folder.compact(None).unwrap();
         assert_eq!(folder.archive(), expected);
     }
-    // Without a time the same words may have been said twice.
+    // Without times, equal texts may be separate messages.
     let folder = Folder::new("{\"role\":\"user\",\"content\":\"hi\"}\n", &sidecar(1, 1, BEFORE));
     folder.compact(None).unwrap();
     fs::write(folder.log(), "{\"role\":\"user\",\"content\":\"hi\"}\n").unwrap();
@@ -345,7 +345,7 @@ fn what_another_program_writes_meanwhile_is_not_lost() {
         let mut file = fs::OpenOptions::new().append(true).open(folder.log()).unwrap();
         std::io::Write::write_all(&mut file, &[&line(text)[..], b"\n"].concat()).unwrap();
     };
-    // Between the reading and the replacing: the log grows behind what was read.
+    // The log grows between reading and replacing.
     let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
     run(&folder.log(), &options(), &mut |step| {
         append(&folder, &format!("{step:?}"));
@@ -364,13 +364,13 @@ fn what_another_program_writes_meanwhile_is_not_lost() {
             "Removed"
         ]
     );
-    // And before an append.
+    // The same before an append.
     let mut pair = folder.pair();
     append(&folder, "theirs");
     pair.append(&[line("ours")], NOW).unwrap();
     drop(pair);
     assert_eq!(folder.view()[7..], ["theirs", "ours"]);
-    // Half a line of theirs becomes a line of its own, and is counted.
+    // A partial line of another program is completed and counted.
     let mut pair = folder.pair();
     let before = folder.text("s.jsonl");
     fs::write(folder.log(), format!("{before}half")).unwrap();
@@ -379,7 +379,7 @@ fn what_another_program_writes_meanwhile_is_not_lost() {
     let ours = String::from_utf8(line("behind")).unwrap();
     assert_eq!(folder.text("s.jsonl"), format!("{before}half\n{ours}\n"));
     assert!(folder.text("s.meta.json").contains("\"count\": 10,"));
-    // A skip that is put back would hide messages: the compaction stops, and shows what it showed.
+    // A restored skip would hide messages: the compaction stops with the view unchanged.
     let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
     let stopped = run(&folder.log(), &options(), &mut |step| {
         if step == Step::SkipCleared {
@@ -395,7 +395,7 @@ fn what_another_program_writes_meanwhile_is_not_lost() {
 fn an_append_whose_books_fail_is_an_append() {
     let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
     let mut pair = folder.pair();
-    // A sidecar that turned unreadable in the meantime.
+    // A sidecar that became unreadable meanwhile.
     fs::write(folder.path("s.meta.json"), "").unwrap();
     let appended = pair.append(&[line("new")], NOW).unwrap();
     assert_eq!(appended.books.unwrap().kind, Kind::Data);
@@ -418,7 +418,7 @@ fn leftovers_of_a_dead_writer_are_swept_by_the_next_one() {
     fs::write(folder.path(".tmp-1-2"), "PicoClaw's").unwrap();
     drop(folder.pair());
     assert_eq!(folder.others(), [".tmp-1-2"]);
-    // One that is in use stays.
+    // A temporary file in use is kept.
     fs::write(folder.path(&names[0]), "at work").unwrap();
     let used = fs::File::open(folder.path(&names[0])).unwrap();
     used.lock().unwrap();
