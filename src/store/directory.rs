@@ -18,7 +18,7 @@ pub const FOLDER_MODE: u32 = 0o700;
 /// Mode of the files of a store.
 pub const FILE_MODE: u32 = 0o600;
 
-/// An open folder, and its path for messages.
+/// An open directory, and its path for messages.
 #[derive(Debug)]
 pub struct Directory {
     descriptor: OwnedFd,

@@ -1,4 +1,4 @@
-//! `says`: texts of messages.
+//! `says`: expected texts in messages.
 
 use super::amount::Amount;
 use super::subject::{Subject, SubjectMessage};

@@ -31,7 +31,7 @@ pub(super) struct Seen {
 /// A repaired log.
 #[derive(Debug, Default)]
 pub(super) struct Mended {
-    /// Its lines in order, with newlines, and whether each is kept despite a wrong checksum.
+    /// Its lines in order, with newlines.
     pub lines: Vec<Vec<u8>>,
     /// Removed or changed lines in their original form, with their positions.
     pub moved: Vec<Moved>,

@@ -23,7 +23,7 @@ const DEVIATIONS: [(&str, &str); 4] = [
     ("aichat:syn-compressed model", "the model of the session is known"),
 ];
 
-/// The same without the plugin that reads databases.
+/// Expected differences without the plugin that reads databases.
 const WITHOUT_PLUGIN: [(&str, &str); 9] = [
     ("llm", "its sessions are in a database"),
     ("opencode", "most of its sessions are in a database"),
@@ -75,7 +75,7 @@ impl Sample {
         }
     }
 
-    /// With the plugin.
+    /// Installs the plugin that reads databases.
     #[cfg(feature = "sqlite")]
     pub fn with_plugin() -> Sample {
         Sample {
@@ -146,7 +146,7 @@ fn homes_and_sessions_are_those_that_are_known() {
     homes_and_sessions(&Sample::new());
 }
 
-/// The homes and the sessions of `agents` and `list`.
+/// Compares the homes and sessions printed by `agents` and `list`.
 pub fn homes_and_sessions(sample: &Sample) {
     let (mut members, mut differing) = (0, Vec::new());
     let run = sample.run(&["agents", "--json"]).status(0);
@@ -197,7 +197,7 @@ fn searches_find_what_is_known() {
     searches(&Sample::new());
 }
 
-/// The hits of every search.
+/// Compares the results of every search.
 pub fn searches(sample: &Sample) {
     let mut count = 0;
     for search in sample.truth["search"].as_array().unwrap() {

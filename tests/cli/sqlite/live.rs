@@ -1,4 +1,4 @@
-//! Databases read while programs write them, or have been killed.
+//! Tests databases that programs are writing, or were writing when they were killed.
 
 use super::homes::{THEN, add, opencode, path, say, settle};
 use crate::env::Env;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Bytes and times of every file of a directory.
+/// The content and time of every file of a directory.
 fn state(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
     let entries = std::fs::read_dir(folder)
         .unwrap()
@@ -32,7 +32,7 @@ fn reading_a_database_changes_nothing_next_to_it() {
     settle(&env);
     assert_eq!(state(&folder).len(), 3);
     read(&env);
-    // While a program is in the middle of a change, which is not there yet.
+    // During an uncommitted change.
     let transaction = database.transaction().unwrap();
     add(&transaction, "ses_late", None, THEN, "Too late.");
     read(&env);
@@ -46,7 +46,7 @@ fn reading_a_database_changes_nothing_next_to_it() {
         read(&env);
     }
     say(&database, "ses_one", THEN, "user", "Once more.");
-    // As a program that was killed leaves it, with and without the index of the log.
+    // The files that a killed program leaves, with and without the index of the write-ahead log.
     let copy: Vec<_> = state(&folder).into_iter().collect();
     database.close().unwrap();
     for (path, (bytes, _)) in &copy {
@@ -81,7 +81,7 @@ fn a_database_is_read_while_its_program_writes() {
         scope.spawn(move || {
             let mut nth = 0;
             while let Err(std::sync::mpsc::TryRecvError::Empty) = end.try_recv() {
-                // Each change has two rows, of which no reader sees one alone.
+                // Each change has two rows, which readers must see together.
                 let transaction = database.transaction().unwrap();
                 say(&transaction, "ses_one", THEN + nth, "user", "first half");
                 say(&transaction, "ses_one", THEN + nth, "user", "second half");

@@ -1,12 +1,12 @@
 //! The core of every command that changes sessions, in these steps:
 //!
 //! 1. [`run`] opens the [`Destination`](destination::Destination) of each input: a stream or a file in place
-//!    (`stream`), a session of the store (`stored`), a file that another system keeps together with others
-//!    (`foreign`), or, for a dry run, standard output (`dry_run`).
-//! 2. [`change`](destination::change) pulls one session after another from it, has the command plan a change of each, and
-//!    hands the plan back: `while let Some(session) = destination.next()? { destination.accept(session, plan(..))? }`.
-//! 3. The destination writes the change: records to the end of a log, or the session as it is after the change. What was
-//!    done is reported when it is complete.
+//!    (`stream`), a stored session (`stored`), a file that another system keeps together with others (`foreign`), or,
+//!    for a dry run, standard output (`dry_run`).
+//! 2. [`change`](destination::change) pulls the sessions one by one, asks the command for a plan, and returns the
+//!    plan: `while let Some(session) = destination.next()? { destination.accept(session, plan(..))? }`.
+//! 3. The destination writes the change: records at the end of a log, or the changed session. The change is reported
+//!    when it is complete.
 
 pub mod alias_conflicts;
 pub mod continuation;

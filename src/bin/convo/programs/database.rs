@@ -1,4 +1,4 @@
-//! Sessions in databases, which the plugin `convo-sqlite` reads: a line that describes each, and its records.
+//! Reads sessions in databases through the plugin `convo-sqlite`: a descriptive line per session, and its records.
 
 use super::plugin;
 use crate::context::named;
@@ -15,38 +15,38 @@ use std::process::{Command, Stdio};
 use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
-/// The plugin.
+/// The name of the plugin.
 pub const PLUGIN: &str = "sqlite";
 
-/// The schema of a line that describes a session.
+/// The schema name in the line that describes a session.
 const SCHEMA: &[u8] = b"\"convo.sqlite/1\"";
 
-/// A session of a database, as the plugin describes it.
+/// A session of a database as described by the plugin.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 pub struct Row {
     schema: String,
     pub id: String,
     pub title: Option<String>,
-    /// When it was written last: RFC 3339.
+    /// Time of the last change, RFC 3339.
     pub updated: Option<String>,
     /// The working directory.
     pub project: Option<String>,
-    /// The session that started it.
+    /// The parent session.
     pub parent: Option<String>,
     #[serde(rename = "archived")]
     pub is_archived: bool,
-    /// Bytes of its messages in the database.
+    /// Size of its messages in the database in bytes.
     pub bytes: u64,
 }
 
 impl Row {
-    /// Reads a line that describes a session; none for a record.
+    /// Parses a line that describes a session; none for a record.
     pub fn read(line: &[u8]) -> Option<Row> {
         let is_row = line.starts_with(b"{") && json::member(line, "schema") == Some(SCHEMA);
         serde_json::from_slice(line).ok().filter(|_| is_row)
     }
 
-    /// The line.
+    /// Encodes the line.
     pub fn written(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
@@ -68,7 +68,7 @@ pub fn is_supported() -> bool {
     plugin::find(PLUGIN).is_some()
 }
 
-/// The error for a database that is not read without the plugin.
+/// The error for a database that cannot be read without the plugin.
 pub fn unsupported() -> Error {
     let error = Error::new(
         Kind::Unavailable,
@@ -77,17 +77,17 @@ pub fn unsupported() -> Error {
     error.hint("install convo-sqlite on PATH: cargo install --locked --features sqlite --path .")
 }
 
-/// The error for a session in a database that would be changed in place.
+/// The error for a change in place of a session in a database.
 pub fn unchanged(name: &str) -> Error {
     let error = Error::new(Kind::Usage, "a session in a database is not changed in place");
     let hint = format!("continue it in another program with: convo handoff {name} --to PROGRAM --install");
     named(error, name).hint(hint)
 }
 
-/// The sessions of a database, without their records.
+/// Lists the sessions of a database without their records.
 ///
 /// # Errors
-/// [`Kind::Unavailable`] without the plugin, else what it fails with.
+/// [`Kind::Unavailable`] without the plugin, otherwise the plugin's error.
 pub fn rows(path: &Path) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let options = ["--list", "--json"].map(OsString::from);
@@ -121,7 +121,7 @@ pub fn sessions(path: &Path, ids: &[&str], each: &mut dyn FnMut(Row, Vec<u8>) ->
         is_wanted
     });
     match run {
-        // The others were read.
+        // The other sessions were read.
         Err(error) if error.kind != Kind::Data || session.is_none() => return Err(error),
         _ => {}
     }
@@ -131,10 +131,10 @@ pub fn sessions(path: &Path, ids: &[&str], each: &mut dyn FnMut(Row, Vec<u8>) ->
     Ok(run.is_ok())
 }
 
-/// The records of a session.
+/// Reads the records of a session.
 ///
 /// # Errors
-/// [`Kind::Unavailable`] without the plugin, else what it fails with.
+/// [`Kind::Unavailable`] without the plugin, otherwise the plugin's error.
 pub fn records(path: &Path, id: &str) -> Result<Vec<u8>> {
     let mut found = Vec::new();
     let is_whole = sessions(path, &[id], &mut |_, records| {
@@ -147,12 +147,12 @@ pub fn records(path: &Path, id: &str) -> Result<Vec<u8>> {
     }
 }
 
-/// Temporary files, in a directory that is removed with this.
+/// Temporary files in a directory that is removed on drop.
 #[derive(Default)]
 pub struct Scratch(RwLock<Option<PathBuf>>);
 
 impl Scratch {
-    /// A file with the records of a session.
+    /// Writes the records of a session to a file.
     ///
     /// # Errors
     /// [`Kind::InputOutput`] if it cannot be written.
@@ -184,7 +184,7 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let folder = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(folder) = folder.take() {
-            let _ = std::fs::remove_dir_all(folder); // the system empties the directory above
+            let _ = std::fs::remove_dir_all(folder); // else the system cleans up
         }
     }
 }
@@ -201,7 +201,7 @@ fn new_folder() -> std::io::Result<PathBuf> {
     }
 }
 
-/// Gives each line that the plugin prints of a database to `line` until that returns false.
+/// Passes each line that the plugin prints for a database to `line`, until that returns false.
 fn run(path: &Path, options: &[OsString], line: &mut dyn FnMut(Vec<u8>) -> bool) -> Result<()> {
     let program = plugin::find(PLUGIN).ok_or_else(unsupported)?;
     let failed = |why: String| {
@@ -224,7 +224,7 @@ fn run(path: &Path, options: &[OsString], line: &mut dyn FnMut(Vec<u8>) -> bool)
     let messages = child.stderr.take().map(|mut stderr| {
         std::thread::spawn(move || {
             let mut text = Vec::new();
-            let _ = stderr.read_to_end(&mut text); // what was read counts
+            let _ = stderr.read_to_end(&mut text); // partial text suffices
             text
         })
     });
@@ -243,7 +243,7 @@ fn run(path: &Path, options: &[OsString], line: &mut dyn FnMut(Vec<u8>) -> bool)
                 }
             }
         }
-        // With its reader the plugin ends.
+        // The plugin ends when its output pipe is closed.
     }
     let ended = child.wait().map_err(broken)?;
     read?;
