@@ -1,4 +1,4 @@
-//! `context`: the view, that is, the messages a model would receive.
+//! `context`: prints the view, the messages that a model would receive.
 
 use super::Run;
 use crate::args::{ChainArgs, Counting, Fitting, InputArgs, OutputArgs, Selecting};

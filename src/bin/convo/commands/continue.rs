@@ -1,4 +1,4 @@
-//! `continue`: a new session linked to the one that it continues.
+//! `continue`: creates a session linked to the one that it continues.
 
 use super::Run;
 use crate::args::{Counting, Input, InputArgs, OutputArgs, Window, window};
@@ -94,7 +94,7 @@ impl Run for Continue {
     }
 }
 
-/// The report on a session that is not continued.
+/// The notice for a session that is not continued.
 const UNCHANGED: &str = "unchanged: the condition of --when does not hold";
 
 fn continued(child: &str) -> Error {
@@ -210,7 +210,7 @@ impl Continue {
         Ok(())
     }
 
-    /// The continuation of a session, or the session itself while the condition does not hold.
+    /// Returns the continuation of a session, or the session itself if the condition does not hold.
     fn next(&self, context: &Context, label: &str, session: Session, to: Format) -> convo::Result<Session> {
         let due = self.when.as_ref();
         if due.map_or(Ok(true), |when| self.is_due(context, label, &session, when))? {
@@ -220,7 +220,7 @@ impl Continue {
         Ok(session)
     }
 
-    /// The session that continues this one: made from its lines alone.
+    /// Creates the continuation from the lines of the session alone.
     fn made(&self, context: &Context, label: &str, session: &Session, to: Format) -> convo::Result<Session> {
         let links = Links::of(session);
         let Some(source) = links.id else {

@@ -1,4 +1,4 @@
-//! `detect`: the format of an input, and the evidence for it.
+//! `detect`: prints the format of an input and the evidence for it.
 
 use super::Run;
 use crate::args::{Input, TimeOptions};
@@ -48,7 +48,7 @@ impl Run for Detect {
         context.output.speak_json(self.json);
         let inputs = context.inputs(&self.inputs)?;
         let several = inputs.len() > 1;
-        // A terminal shows several as a table, when all widths are known.
+        // On a terminal, several inputs are a table, whose column widths require all of them.
         let is_table = several && !self.json && !self.null && columns().is_some();
         let mut rows = Vec::new();
         for input in &inputs {
@@ -71,7 +71,7 @@ impl Run for Detect {
     }
 }
 
-/// The formats, a line each.
+/// Lists the formats, one per line.
 fn listed() -> String {
     let line = |format: Format| {
         let read = if format.is_read() { 'r' } else { '-' };

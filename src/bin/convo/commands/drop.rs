@@ -1,4 +1,4 @@
-//! `drop`: chosen messages out of the view.
+//! `drop`: drops the selected messages from the view.
 
 use super::Run;
 use crate::args::{Choosing, EditArgs, InputArgs};

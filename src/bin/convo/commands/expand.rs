@@ -1,4 +1,4 @@
-//! `expand`: the originals of elided or summarized messages.
+//! `expand`: prints the originals of elided or summarized messages.
 
 use super::Run;
 use crate::args::{Input, InputArgs};
@@ -44,7 +44,7 @@ impl Run for Expand {
         };
         let id = self.inputs.remove(nth);
         let inputs = context.inputs(&self.inputs)?;
-        // Of several sessions one has it.
+        // The id must exist in one of the sessions.
         let mut found = false;
         let mut missed = None;
         each_session(context, &inputs, &self.reading, |label, session| {
@@ -88,7 +88,7 @@ impl Run for Expand {
 }
 
 impl Expand {
-    /// Whether the operands are in the former order: the id, then the sessions.
+    /// Whether the operands are in the former order: the id before the sessions.
     fn id_is_first(&self, context: &Context) -> bool {
         let [first, .., last] = self.inputs.as_slice() else {
             return false;

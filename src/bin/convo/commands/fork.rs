@@ -1,4 +1,4 @@
-//! `fork`: the beginning of a session as a new session.
+//! `fork`: copies the beginning of a session to a new session.
 
 use super::Run;
 use crate::args::{Input, InputArgs, OutputArgs, checked_name};
@@ -112,7 +112,7 @@ impl Fork {
         context.output.tell(label, &what);
     }
 
-    /// A stored session: the fork is stored too. The text to print.
+    /// Stores the fork of a stored session; returns the text to print.
     fn store(&self, context: &Context, name: &str) -> Result<Option<String>> {
         let store = context.store()?;
         let parent = store.resolve(name)?;
@@ -149,7 +149,7 @@ impl Fork {
         Ok(Some(told.to_string()))
     }
 
-    /// A file or a stream: the fork is printed.
+    /// Prints the fork of a file or a stream.
     fn stream(&self, context: &Context, input: &Input) -> anyhow::Result<()> {
         let writing = self.writing.settle(std::slice::from_ref(input), &self.reading)?;
         writing.check()?;

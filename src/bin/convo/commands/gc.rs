@@ -106,11 +106,11 @@ impl Run for Gc {
                         total.1.bytes.1 += receipt.bytes.1;
                     }
                 }
-                // Nothing is wrong: the session needs what it has.
+                // Not an error: the session needs all of its records.
                 Err(error) if error.kind == Kind::No => {
                     self.tell(context, name, id, &Receipt::default(), Some(&error.message))?;
                 }
-                // With the whole store a session that is removed meanwhile is none any more.
+                // In a run over the whole store, a session may be removed in the meantime.
                 Err(error) if error.kind == Kind::NotFound && self.names.is_empty() => {}
                 Err(error) if ids.len() > 1 => context.output.error(&named(error, name)),
                 Err(error) => return Err(named(error, name).into()),
@@ -144,7 +144,7 @@ impl Run for Gc {
 }
 
 impl Gc {
-    /// The newest time of what may go, in seconds since 1970; none: any.
+    /// Converts `--older-than` to the latest time of records to archive, in seconds since 1970; none for any.
     fn until(&self, context: &Context) -> anyhow::Result<Option<i64>> {
         let Some(age) = self.older_than else {
             return Ok(None);
@@ -156,7 +156,7 @@ impl Gc {
         )))
     }
 
-    /// The two files of a PicoClaw session.
+    /// Compacts the two files of a PicoClaw session.
     fn pair(&self, context: &Context, name: &str) -> anyhow::Result<()> {
         let Input::Path(path) = Input::of(name) else {
             let error = Error::new(Kind::Usage, "-i requires a file");
@@ -203,7 +203,7 @@ impl Gc {
         store.thin(id, &options, |session| gc::plan(session, until))
     }
 
-    /// The receipt of one session.
+    /// Reports the result for one session.
     fn tell(
         &self,
         context: &Context,

@@ -1,4 +1,4 @@
-//! `join`: several sessions, or a chain, as one session.
+//! `join`: joins several sessions, or a chain, into one session.
 
 use super::Run;
 use crate::args::{Input, InputArgs, OutputArgs, checked_name};
@@ -17,7 +17,7 @@ use convo::model::key::checked_id;
 use convo::model::session::Session;
 use convo::model::view::View;
 
-/// So many messages whose ids are taken are named.
+/// Duplicate ids that a message names.
 const NAMED: usize = 10;
 
 /// Join sessions into one
@@ -72,7 +72,7 @@ impl Run for Join {
         };
         let writing = self.writing.settle(&inputs, &self.reading)?;
         let (sessions, mut order, is_stored) = self.read(context)?;
-        // An empty pipe is no session and no error.
+        // An empty pipe is neither a session nor an error.
         if sessions.is_empty() && !is_stored {
             return self.print(context, writing, &Joined::default());
         }
@@ -113,12 +113,12 @@ impl Run for Join {
 }
 
 impl Join {
-    /// Whether the joined session is printed, and the store stays as it is.
+    /// Whether the joined session is printed and the store is unchanged.
     fn streams(&self) -> bool {
         self.stdout || self.writing.is_elsewhere()
     }
 
-    /// The sessions, their order, and whether all are the store's.
+    /// Reads the sessions; returns them with their order, and whether all are stored.
     fn read(&self, context: &Context) -> anyhow::Result<(Vec<Session>, Order, bool)> {
         let inputs = match (&self.through, &self.inputs[..]) {
             (Some(_), []) => Vec::new(),
@@ -135,7 +135,7 @@ impl Join {
         }
         let mut sessions = Vec::new();
         let is_stored = inputs.iter().all(|input| matches!(input, Input::Name(_)));
-        // A new session of the store is made of all of them or not at all: the first that cannot be had ends it.
+        // A new stored session contains all inputs or is not created: the first unreadable input ends the command.
         let at_once = if is_stored && !self.streams() {
             1
         } else {

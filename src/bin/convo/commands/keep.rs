@@ -1,4 +1,4 @@
-//! `keep`: all but chosen messages out of the view.
+//! `keep`: drops all but the selected messages from the view.
 
 use super::Run;
 use crate::args::{Choosing, EditArgs, InputArgs};

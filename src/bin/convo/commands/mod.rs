@@ -1,4 +1,4 @@
-//! Table of the commands: one file per command, which does not know the others.
+//! Table of the commands. Each command has its own file and does not use the others.
 
 mod agents;
 mod alias;
@@ -61,7 +61,7 @@ pub enum Group {
 }
 
 impl Group {
-    /// Every group in help order, with its heading.
+    /// All groups in help order, with their headings.
     pub const ALL: [(Group, &'static str); 5] = [
         (Group::Inspect, "Import and inspect"),
         (Group::Convert, "Convert and validate"),
@@ -71,7 +71,7 @@ impl Group {
     ];
 }
 
-/// A command: its arguments are a type whose doc comments are the manual.
+/// A command. The doc comments of its argument type are its manual.
 pub struct Verb {
     pub name: &'static str,
     pub group: Group,
@@ -164,7 +164,7 @@ pub const ALL: &[Verb] = &[
     verb::<generate::Generate>("generate", Group::Manage, true),
 ];
 
-/// Other names of commands, which the help does not list.
+/// Hidden aliases of commands.
 const SYNONYMS: [(&str, &str); 8] = [
     ("grep", "search"),
     ("find", "search"),
@@ -177,7 +177,7 @@ const SYNONYMS: [(&str, &str); 8] = [
 ];
 
 impl Verb {
-    /// The clap command.
+    /// Builds the clap command.
     pub fn command(&self) -> Command {
         let synonyms = SYNONYMS.iter().filter(|(_, name)| *name == self.name);
         let command = Command::new(self.name).aliases(synonyms.map(|(synonym, _)| *synonym));
@@ -186,7 +186,7 @@ impl Verb {
 }
 
 impl Verb {
-    /// The options of a command line that have another name by now: as given, and as they are written now.
+    /// Returns the outdated options of a command line: each as given, and its current form.
     pub fn renamed(&self, arguments: &[OsString]) -> Vec<(String, String)> {
         let command = self.command();
         let given = arguments.iter().filter_map(|argument| argument.to_str());
@@ -214,7 +214,7 @@ impl Verb {
     }
 }
 
-/// The option that a name is a former name of. A hidden option has its new form as its help.
+/// Returns the current form of an outdated option, which is the help of its hidden argument.
 fn renamed(own: &clap::Arg, name: &str) -> Option<String> {
     let long = own.get_long()?;
     let help = || Some(own.get_help()?.to_string()).filter(|help| help.starts_with("--"));
@@ -225,17 +225,17 @@ fn renamed(own: &clap::Arg, name: &str) -> Option<String> {
     }
 }
 
-/// The command that prints the help of a command; the program itself implements it.
+/// The command that prints the help of a command; the program implements it itself.
 pub const HELP: &str = "help";
 
-/// The command of this name or alias.
+/// Finds the command with this name or alias.
 pub fn find(name: &str) -> Option<&'static Verb> {
     let synonym = SYNONYMS.iter().find(|(synonym, _)| *synonym == name);
     let name = synonym.map_or(name, |(_, name)| name);
     ALL.iter().find(|verb| verb.name == name)
 }
 
-/// The command line without commands.
+/// Builds the command line without commands.
 pub fn root() -> Command {
     Global::augment_args(Command::new("convo"))
         .version(env!("CARGO_PKG_VERSION"))
@@ -247,7 +247,7 @@ pub fn root() -> Command {
         .max_term_width(110)
 }
 
-/// The command line with every command, for help and generated files.
+/// Builds the command line with every command, for help and generated files.
 pub fn whole() -> Command {
     let mut verbs = String::new();
     for (group, heading) in Group::ALL {

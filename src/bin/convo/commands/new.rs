@@ -128,7 +128,7 @@ impl Run for New {
         }
         self.refuse_taken(store, &keyed)?;
         match store.create_session(&id, &lines) {
-            // Somebody else was faster.
+            // Another program created the session first.
             Err(error) if error.kind == Kind::Exists && self.if_missing => {
                 return match self.there(store, &keyed, &id)? {
                     Some(id) => self.keep(context, store, &keyed, &id),
@@ -145,7 +145,7 @@ impl Run for New {
             }
             share(context, store, &id, &keyed.claims, true)
         };
-        // The session is there: whoever repeats the command must look first.
+        // The session exists now, so the error is [`Kind::Unsure`]: a retry must check first.
         names().map_err(|error| Error {
             message: format!("{id}: created without its alias: {}", error.message),
             ..error.kind(Kind::Unsure)
@@ -155,7 +155,7 @@ impl Run for New {
 }
 
 impl New {
-    /// The session that is there already.
+    /// Returns the id of an existing session with this key or id.
     fn there(&self, store: &Store, keyed: &Keyed, id: &str) -> anyhow::Result<Option<String>> {
         if let Some(key) = &keyed.key
             && let Some(found) = store.exactly(key)?
@@ -169,9 +169,9 @@ impl New {
         Ok(store.exactly(id)?)
     }
 
-    /// Gives a session that is there the names that it lacks.
+    /// Adds missing aliases to an existing session.
     fn keep(&self, context: &Context, store: &Store, keyed: &Keyed, id: &str) -> anyhow::Result<()> {
-        // It may be of a process that has not synced yet.
+        // Another program may have created the session without syncing it yet.
         store.settle_names()?;
         for alias in &self.alias {
             checked_name(alias)?;
@@ -181,7 +181,7 @@ impl New {
         self.tell(context, id, false)
     }
 
-    /// Prints the id of the session, which is new or was there.
+    /// Prints the id of the new or existing session.
     fn tell(&self, context: &Context, id: &str, created: bool) -> anyhow::Result<()> {
         if !self.json {
             return context.output.print_done(id);
@@ -192,7 +192,7 @@ impl New {
         context.output.print_done(&told.to_string())
     }
 
-    /// Names are looked at before anything is made, so that a taken one leaves nothing behind.
+    /// Checks all names before anything is created, so that a taken name leaves nothing behind.
     fn refuse_taken(&self, store: &Store, keyed: &Keyed) -> anyhow::Result<()> {
         for alias in &self.alias {
             checked_name(alias)?;
@@ -201,7 +201,7 @@ impl New {
                 return Err(Error::new(Kind::Exists, format!("{alias}: name already used")).into());
             }
         }
-        // An alias of the key's name would hide the new session.
+        // An alias equal to the key would hide the new session.
         if let Some(key) = &keyed.key
             && let Some(other) = store.exactly(key)?
         {

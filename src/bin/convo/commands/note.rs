@@ -40,7 +40,7 @@ pub struct Note {
     changing: EditArgs,
 }
 
-/// The columns of the list.
+/// Columns of the list.
 const COLUMNS: [Column; 4] = [
     Column::text("EVENT"),
     Column::dim("TIME"),
@@ -100,7 +100,7 @@ impl Run for Note {
 }
 
 impl Note {
-    /// Checks that a file has the note: few formats have a place for one.
+    /// Checks that the file has stored the note: few formats can.
     fn verify(&self, context: &Context, text: &str) -> anyhow::Result<()> {
         let inputs = [context.input(&self.input)?];
         each_session_and_format(context, &inputs, &self.reading, |label, format, session| {

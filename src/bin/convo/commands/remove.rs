@@ -57,7 +57,7 @@ impl Remove {
         }
         let id = match store.exactly(name) {
             Ok(Some(id)) => id,
-            // What is in the trash already, or was destroyed in part, can be destroyed by its id.
+            // A session in the trash, or partly purged, can be purged by its id.
             Ok(None) | Err(_) if self.purge && store.has_pieces(name)? => name.to_string(),
             Ok(None) if store.trash()?.iter().any(|(id, _)| id == name) => {
                 let error = Error::new(Kind::NotFound, "already in the trash");

@@ -90,7 +90,7 @@ impl Run for Restore {
             }
         }
         let inputs = [input];
-        // The names first: when it is told that the link is undone, they mean what they are to mean.
+        // Update names first: once the undo is reported, they must have their targets without the link.
         let names = match (&inputs[0], &self.event) {
             (Input::Name(name), Some(event)) if stored && !self.changing.dry_run => {
                 let store = context.store()?;
@@ -115,7 +115,7 @@ impl Run for Restore {
 }
 
 impl Restore {
-    /// Brings a removed session back, when the name is that of one and of nothing else.
+    /// Recovers a removed session if the name denotes one and no existing session.
     fn returns(&self, context: &Context, name: &str) -> anyhow::Result<bool> {
         let store = context.store()?;
         let id = name.strip_prefix(EXACTLY).unwrap_or(name);
@@ -133,7 +133,7 @@ impl Restore {
         Ok(true)
     }
 
-    /// Brings back what a gc took out, when the event is that of one.
+    /// Restores archived records if the event belongs to a `gc`.
     fn unpack(&self, context: &Context, name: &str, event: &str) -> anyhow::Result<bool> {
         let store = context.store()?;
         let id = store.resolve(name)?;
@@ -173,7 +173,7 @@ impl Restore {
         Ok(true)
     }
 
-    /// What can be undone in a session.
+    /// Lists the events of a session that can be undone.
     fn events(&self, context: &Context, input: &Input) -> anyhow::Result<()> {
         let mut rows = Vec::new();
         match input {
@@ -205,7 +205,7 @@ impl Restore {
         Ok(())
     }
 
-    /// The sessions in the trash.
+    /// Lists the sessions in the trash.
     fn removed(&self, context: &Context) -> anyhow::Result<()> {
         let trash = context.store()?.trash()?;
         let object = |(id, at): &(String, String)| serde_json::json!({"schema": "convo.removed/1", "id": id, "at": at});
@@ -229,7 +229,7 @@ fn table(context: &Context, columns: &[Column], rows: impl Iterator<Item = Vec<C
     Table::new(columns, &times).print(&context.output, rows)
 }
 
-/// A change as an object.
+/// Encodes a change as an object.
 fn object(change: &Change) -> String {
     let row = serde_json::json!({
         "schema": "convo.event/1", "id": change.id, "at": change.at, "type": change.kind,
@@ -238,7 +238,7 @@ fn object(change: &Change) -> String {
     row.to_string()
 }
 
-/// A change as a row.
+/// Formats a change as a row.
 fn cells(change: &Change) -> Vec<Cell> {
     let text = |text: &str| Cell::Text(text.to_string());
     let mut cells = vec![

@@ -45,7 +45,7 @@ pub struct Tag {
     operands: Vec<String>,
 }
 
-/// The columns of all tags.
+/// Columns of the list of all tags.
 const COLUMNS: [Column; 2] = [Column::text("TAG"), Column::number("SESSIONS")];
 
 impl Run for Tag {
@@ -93,7 +93,7 @@ fn tag_change(text: &str) -> Result<TagChange, Error> {
 }
 
 impl Tag {
-    /// The tags of the store.
+    /// Lists the tags of the store.
     fn all(&self, context: &Context) -> anyhow::Result<()> {
         let counting = Counting::default();
         let mut tags: BTreeMap<String, u64> = BTreeMap::new();

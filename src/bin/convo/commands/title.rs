@@ -74,7 +74,7 @@ impl Run for Title {
 }
 
 impl Title {
-    /// Checks that a file has the title: not every format has a place for one.
+    /// Checks that the file has stored the title: not every format can.
     fn verify(&self, context: &Context, title: &str) -> anyhow::Result<()> {
         let inputs = [context.input(&self.input)?];
         each_session_and_format(context, &inputs, &self.reading, |label, format, session| {

@@ -1,4 +1,4 @@
-//! `truncate`: old messages out of the view.
+//! `truncate`: hides old messages from the view.
 
 use super::Run;
 use crate::args::{EditArgs, InputArgs};

@@ -1,4 +1,4 @@
-//! `undo`: takes back the newest change, an append included.
+//! `undo`: undoes the newest change, which can be an append.
 
 use super::Run;
 use crate::args::{EditArgs, InputArgs};

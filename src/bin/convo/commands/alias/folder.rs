@@ -1,4 +1,4 @@
-//! The aliases of a directory of another system, which keeps them next to its sessions.
+//! Aliases in a directory of another system, which stores them next to its sessions.
 
 use super::Action;
 use crate::args::ALL;
@@ -9,7 +9,7 @@ use convo::format::report::Report;
 use convo::store::foreign::{Asked, Names, promote};
 use std::path::Path;
 
-/// Carries an action out there.
+/// Carries out an action in such a directory.
 pub fn run(context: &Context, path: &Path, json: bool, action: Action) -> anyhow::Result<()> {
     let now = context.clock.now();
     let timeout = context.lock_timeout();

@@ -1,4 +1,4 @@
-//! `alias`: additional names of sessions.
+//! `alias`: manages additional names of sessions.
 
 mod folder;
 mod promote;
@@ -176,7 +176,7 @@ impl Run for Alias {
             }
             Action::List { name, null, .. } => {
                 let (mut aliases, faults) = store.aliases_and_faults()?;
-                // One bad entry hides no other.
+                // Report damaged entries, but list all others.
                 for error in faults {
                     context.output.error(&error);
                 }
@@ -217,7 +217,7 @@ fn unknown(alias: &str) -> Error {
     Error::new(Kind::NotFound, format!("{alias}: no such alias")).hint("list aliases with: convo alias list")
 }
 
-/// An alias and what it names, as a line.
+/// Formats an alias and the sessions that it names as a line.
 fn row(json: bool, exact: bool, alias: &str, ids: &[String]) -> String {
     match (json, exact) {
         (true, _) => serde_json::json!({"schema": "convo.alias/1", "alias": alias, "ids": ids}).to_string(),

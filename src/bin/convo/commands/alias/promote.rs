@@ -1,4 +1,4 @@
-//! `alias promote`: the history that a program kept under an older name goes on in the session that it uses now.
+//! `alias promote`: copies the history that a program stored under an older name to the session that it uses now.
 
 use crate::context::{Context, named};
 use convo::error::{Error, Kind};
@@ -14,16 +14,16 @@ use convo::model::view::View;
 use convo::store::{Store, foreign};
 use std::collections::HashSet;
 
-/// How often it is tried anew when a session grew meanwhile.
+/// How often the promotion is retried when a session grows in the meantime.
 const TRIES: u32 = 50;
 
-/// Whose history goes where.
+/// A promotion: the target session and the older names.
 pub struct Promotion<'c> {
     context: &'c Context,
     store: &'c Store,
-    /// The session that has none.
+    /// The target, a session without a history.
     target: String,
-    /// Older names, in order.
+    /// Older names, in order of preference.
     names: Vec<String>,
 }
 
@@ -36,16 +36,15 @@ struct Read {
     promoted: Promoted,
 }
 
-/// Where the history is.
+/// The session that has the history.
 struct Source {
     name: String,
     read: Read,
 }
 
 impl<'c> Promotion<'c> {
-    /// Into the session of this name, from the sessions of these; without any, from those that the session's header
-    /// names as PicoClaw does. The name of an agent's main session, which is every session's, counts among those that
-    /// are asked for as a mistake, and among the others as nothing.
+    /// Promotes the sessions of `names`, or, if empty, those that the header of the target names as PicoClaw does. All
+    /// users share the name of an agent's main session: in `names` it is an error, in the header it is ignored.
     pub fn new(context: &'c Context, target: &str, names: &[String]) -> anyhow::Result<Promotion<'c>> {
         let store = context.store()?;
         let target = store.resolve(target)?;
@@ -72,7 +71,7 @@ impl<'c> Promotion<'c> {
         })
     }
 
-    /// Takes the first history over. Done again it makes sure of what is done, and changes nothing.
+    /// Adopts the first history that is found. A repeated call completes an earlier one and otherwise changes nothing.
     pub fn run(&self) -> anyhow::Result<()> {
         for _ in 0..TRIES {
             let target = self.read(&self.target)?;
@@ -119,7 +118,7 @@ impl<'c> Promotion<'c> {
         })
     }
 
-    /// The sessions that have these names as their own, in order.
+    /// Returns the sessions with these names, in order, without the target.
     fn sources(&self) -> convo::Result<Vec<(String, String)>> {
         let (mut found, mut seen) = (Vec::new(), HashSet::from([self.target.clone()]));
         for name in &self.names {
@@ -132,7 +131,7 @@ impl<'c> Promotion<'c> {
         Ok(found)
     }
 
-    /// The first of them that has a history which nobody else has taken over.
+    /// Returns the first of them whose history no other session has adopted.
     fn source(&self) -> convo::Result<Option<Source>> {
         for (name, id) in self.sources()? {
             let read = self.read(&id)?;
@@ -142,7 +141,7 @@ impl<'c> Promotion<'c> {
                     self.context.output.tell(&name, &what);
                 }
                 _ if promotion::has_history(&read.session, &read.view) => {
-                    // One session of a chain is not its history.
+                    // A session that is continued contains only a part of its history.
                     if let Some(child) = Links::of(&read.session).continued_to.first() {
                         let what = format!("continued by {child}: its history is a chain");
                         let hint = format!("join the chain first with: convo join {name}");
@@ -156,8 +155,8 @@ impl<'c> Promotion<'c> {
         Ok(None)
     }
 
-    /// First the source says where its history goes, then the target has it, in one piece. Whoever dies between the
-    /// two leaves the history where it was, and promised to this session.
+    /// Appends an event to the source that names the target, then appends the history to the target atomically. After a
+    /// crash between the two, the history is still in the source and reserved for the target.
     fn take(&self, target: &Read, source: &Source) -> anyhow::Result<bool> {
         let from = &source.read;
         let is_first = from.promoted.to.is_none();
@@ -167,7 +166,7 @@ impl<'c> Promotion<'c> {
                 return Ok(false);
             }
         } else {
-            // Said by a run that perhaps died before its sync.
+            // A killed run may have written this event without syncing it.
             self.store.settle_lines(&from.id)?;
         }
         let taken = promotion::taken(&self.stamp(target, &from.id)?, &from.id, &source.name);
@@ -192,7 +191,7 @@ impl<'c> Promotion<'c> {
     }
 
     fn done_before(&self, from: &str) -> anyhow::Result<()> {
-        // The target is never first to say so: but a copy of the store may hold one of the two.
+        // The event in the source is written first, but a copy of a store may contain only one of the two sessions.
         if self.store.has(from)? {
             let read = self.read(from)?;
             if read.promoted.to.is_none() {
@@ -207,7 +206,7 @@ impl<'c> Promotion<'c> {
                 self.claim(&name)?;
             }
         }
-        // Perhaps a run put it in its place that died before its sync.
+        // A killed run may have appended these lines without syncing them.
         self.store.settle_lines(&self.target)?;
         self.store.settle_names()?;
         let told = format!("unchanged: history of {from} already adopted");
@@ -215,7 +214,7 @@ impl<'c> Promotion<'c> {
         Ok(())
     }
 
-    /// Takes back what a source promised to this session, which has found a history of its own.
+    /// Undoes the events that reserve histories for the target, which has a history of its own.
     fn let_go(&self) -> convo::Result<()> {
         for (_, id) in self.sources()? {
             let read = self.read(&id)?;
@@ -235,7 +234,7 @@ impl<'c> Promotion<'c> {
         Ok(())
     }
 
-    /// From now on the older name means the session that has the history, where a name can: an id is always its own.
+    /// Moves the older name to the target, unless the name is a session id: an id always names its own session.
     fn claim(&self, name: &str) -> convo::Result<()> {
         if key::is_id(name) && self.store.has(name)? {
             return Ok(());
@@ -249,7 +248,7 @@ impl<'c> Promotion<'c> {
         }
     }
 
-    /// Made again after a crash it is the same event.
+    /// Derives the event id from the content, so that a retry after a crash creates the same event.
     fn stamp(&self, read: &Read, other: &str) -> convo::Result<Stamp> {
         let what = format!("{}\n{}\npromote {other}", read.id, read.length);
         Ok(Stamp {
@@ -259,11 +258,11 @@ impl<'c> Promotion<'c> {
     }
 }
 
-/// The names of agents' main sessions, as they are and hashed.
+/// The names of agents' main sessions, plain and hashed.
 struct Mains(HashSet<String>);
 
 impl Mains {
-    /// Of every agent that these names and the session's header are of.
+    /// Collects the main sessions of all agents that occur in these names or in the header.
     fn of(names: &[String], header: &[u8]) -> Mains {
         let mut mains = HashSet::from([fold::AGENT.to_string()]);
         let scope = json::member(header, "scope").and_then(|scope| json::member(scope, "agent_id"));

@@ -1,4 +1,4 @@
-//! Asking: what the program is given, and what becomes of its answer.
+//! Builds the request for the program that replies, and turns its answer into lines for the session.
 
 use super::shown::Shown;
 use crate::args::Counting;
@@ -22,13 +22,13 @@ use convo::model::view::View;
 use convo::tokens::counter;
 use std::time::Duration;
 
-/// Most bytes of a reply, the results of its tools included.
+/// Maximum size of a reply in bytes, including its tool results.
 const MOST: usize = 64 << 20;
 
-/// What is asked, and how.
+/// A prompt and the options of the request.
 pub struct Asking<'c> {
     pub context: &'c Context,
-    /// What the user says; none when the question stands there already.
+    /// The prompt; none if the last message is to be answered.
     pub text: Option<String>,
     pub plain: bool,
     pub budget: Option<u64>,
@@ -37,25 +37,25 @@ pub struct Asking<'c> {
     pub api: Option<Api>,
     pub strict: bool,
     pub timeout: Duration,
-    /// Whether the reply is printed by itself.
+    /// Whether the reply itself is printed.
     pub shows: bool,
     pub json: bool,
     pub program: Option<Program>,
 }
 
-/// A reply, and what it is one to.
+/// A reply and its prompt.
 pub struct Answered {
     pub reply: Reply,
-    /// The user's message, as it was sent.
+    /// The encoded user message.
     pub question: Option<Vec<u8>>,
-    /// Lines of the session when it was asked.
+    /// Number of lines in the session when the program was started.
     pub lines: usize,
-    /// Whether it was shown already.
+    /// Whether the reply was already shown.
     pub shown: bool,
 }
 
 impl Asking<'_> {
-    /// The user's message.
+    /// Encodes the user message; none without a prompt.
     pub fn question(&self, session: &Session, stamps: &Stamps<'_>) -> convo::Result<Option<Vec<u8>>> {
         let Some(text) = &self.text else { return Ok(None) };
         let (id, time) = stamps.message(text)?;
@@ -76,14 +76,14 @@ impl Asking<'_> {
         ))
     }
 
-    /// What the program would be given.
+    /// Returns the input of the program, for a dry run.
     pub fn sent(&self, session: &Session, label: &str) -> anyhow::Result<Vec<u8>> {
         let stamps = Stamps::new(self.context, session, Place::Stream);
         let question = self.question(session, &stamps)?;
         self.given(session, &stamps, question.as_ref(), label)
     }
 
-    /// The view with the question at its end, made to fit.
+    /// Encodes the view with the prompt at its end, compacted to the budget.
     fn given(
         &self,
         session: &Session,
@@ -97,7 +97,7 @@ impl Asking<'_> {
         }
         let mut session = session.clone();
         if let Some(question) = question {
-            // One that remembers by itself makes room.
+            // A retention policy may hide old exchanges to make room for the prompt.
             let (context, lines) = (self.context, vec![question.clone()]);
             let plan = retention::added(context, &session, lines, String::new(), stamps);
             if let Plan::Lines(lines, _) = plan.map_err(|error| named(error, label))? {
@@ -119,7 +119,7 @@ impl Asking<'_> {
         Ok(sent)
     }
 
-    /// Asks; nothing is kept yet.
+    /// Runs the program and returns its reply; stores nothing.
     pub fn ask(&mut self, session: &Session, stamps: &Stamps<'_>, label: &str) -> anyhow::Result<Answered> {
         let question = self.question(session, stamps)?;
         let sent = self.given(session, stamps, question.as_ref(), label)?;
@@ -174,7 +174,7 @@ impl Asking<'_> {
         named(error.hint(hint), label)
     }
 
-    /// The lines that are to stand at the end of a session, to which so many more lines came since it was asked.
+    /// Returns the lines to append to a session that has gained `more` lines since the program was started.
     pub fn added(
         &self,
         session: &Session,
@@ -202,8 +202,8 @@ impl Asking<'_> {
         Ok(lines)
     }
 
-    /// The plan of adding them: in a session that came from a goaitools state the call is done, unless it waits for the
-    /// results of tools.
+    /// Plans to append the lines. In a session that came from a goaitools state, also marks its messages as processed,
+    /// unless a tool call awaits its result.
     pub fn plan(
         &self,
         session: &Session,
@@ -218,5 +218,5 @@ impl Asking<'_> {
     }
 }
 
-/// What to do when a session changed too much.
+/// The hint when the session changed so much that the reply no longer fits.
 const AGAIN: &str = "nothing was stored; run the command again";

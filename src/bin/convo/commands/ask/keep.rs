@@ -1,4 +1,4 @@
-//! Keeping question and answer: in one piece, or not at all.
+//! Stores prompt and reply together, or neither.
 
 use super::asking::{Answered, Asking};
 use crate::args::Input;
@@ -16,10 +16,11 @@ use convo::store::Continued;
 use std::collections::VecDeque;
 use std::io::IsTerminal;
 
-/// How often it is tried when the session grows meanwhile.
+/// How often storing is retried when the session grows in the meantime.
 const TRIES: u32 = 50;
 
-/// A session of the store, or with a boundary the last one of its chain. Gives back how many messages were added.
+/// Asks in a stored session, or with a boundary in the last session of its chain. Returns the number of appended
+/// messages.
 pub fn in_store(mut asking: Asking<'_>, name: &str, limit: Option<u64>) -> anyhow::Result<u64> {
     let context = asking.context;
     let store = context.store()?;
@@ -72,15 +73,15 @@ pub fn in_store(mut asking: Asking<'_>, name: &str, limit: Option<u64>) -> anyho
     Err(named(error, name).into())
 }
 
-/// Where question and answer go.
+/// The session that prompt and reply are appended to.
 struct Target<'c> {
     context: &'c Context,
     name: &'c str,
     id: String,
     boundary: Option<u64>,
-    /// Whether it takes them however long it becomes.
+    /// Whether the boundary no longer applies.
     over: bool,
-    /// What is to be told when it is done.
+    /// Notices to print once the lines are stored.
     told: Vec<String>,
 }
 
@@ -99,7 +100,7 @@ impl<'c> Target<'c> {
         })
     }
 
-    /// With a boundary somebody else may have gone on in a new session.
+    /// Moves to the end of the chain, which another program may have continued; only with a boundary.
     fn go_to_end(&mut self) -> convo::Result<()> {
         if self.boundary.is_some() {
             let end = self.context.store()?.end_of_chain(&self.id);
@@ -108,7 +109,8 @@ impl<'c> Target<'c> {
         Ok(())
     }
 
-    /// Goes on in a new session when this one is full; whether it did. What would fill a new one by itself stays.
+    /// Continues a full session in a new one and returns whether it did. Lines that exceed the limit of an empty
+    /// session are appended anyway.
     fn leave(&mut self, there: usize, more: usize) -> convo::Result<bool> {
         let Some(limit) = self.boundary.filter(|_| !self.over) else {
             return Ok(false);
@@ -120,7 +122,7 @@ impl<'c> Target<'c> {
         let done = continuation::go_on(self.context, &self.id, None, Some(limit), &mut report);
         let (done, taken) = done.map_err(|error| named(error, self.name))?;
         self.context.output.report(&self.id, &mut report);
-        // Once is enough: a new session is as empty as one can be.
+        // Continue only once: a new session cannot be emptier.
         self.over = !matches!(done, Continued::Before(_));
         if let Continued::Now(child, _) = &done {
             self.told.push(continuation::told(&self.id, child, &taken));
@@ -129,11 +131,11 @@ impl<'c> Target<'c> {
     }
 }
 
-/// A file or a stream. Gives back how many messages were added.
+/// Asks in a file or a stream. Returns the number of appended messages.
 pub fn elsewhere(mut asking: Asking<'_>, input: &Input, edit: Edit<'_>) -> anyhow::Result<u64> {
     let context = asking.context;
     let label = input.label();
-    // A file that is replaced is locked meanwhile: it is asked before.
+    // A file is locked while it is replaced, so run the program before.
     let mut waiting = VecDeque::new();
     if edit.in_place() {
         let opened = context.open(input, edit.reading)?;
@@ -152,7 +154,7 @@ pub fn elsewhere(mut asking: Asking<'_>, input: &Input, edit: Edit<'_>) -> anyho
         let known = waiting.pop_front();
         let answered = match known {
             Some(mut answered) => {
-                // Files of other systems have other ids, or none.
+                // Ids differ in files of other systems, or are absent.
                 if stamps.place() != Place::Stream {
                     answered.question = asking.question(session, stamps)?;
                 }
@@ -194,7 +196,7 @@ pub fn elsewhere(mut asking: Asking<'_>, input: &Input, edit: Edit<'_>) -> anyho
     Ok(count)
 }
 
-/// What was added while the reply was thought about stands before the question.
+/// Reports lines that were appended while the program was running, and now precede the prompt.
 fn tell_meanwhile(asking: &Asking<'_>, label: &str, lines: usize) {
     if lines > 0 {
         let were = if lines == 1 { "was" } else { "were" };
@@ -211,7 +213,7 @@ fn tell_open(asking: &Asking<'_>, label: &str, answered: &Answered) {
     }
 }
 
-/// What is kept can be printed.
+/// Prints the stored lines, or the reply if it was not shown yet.
 fn print(asking: &Asking<'_>, label: &str, lines: &[Vec<u8>], answered: &Answered) -> anyhow::Result<()> {
     let output = &asking.context.output;
     if asking.json {

@@ -1,4 +1,4 @@
-//! `ask`: a prompt and its reply, stored together.
+//! `ask`: sends a prompt to a program and stores prompt and reply together.
 
 mod asking;
 mod keep;

@@ -1,25 +1,25 @@
-//! What a reader sees of a reply: on a terminal as it comes, else when it is kept.
+//! Shows a reply on a terminal while it arrives; elsewhere the reply is printed once it is stored.
 
 use crate::context::Context;
 use crate::output::visible;
 use convo::filter::reply;
 use std::io::IsTerminal;
 
-/// Shows an answer while it comes.
+/// Shows a reply while it arrives.
 pub struct Shown<'c> {
     context: &'c Context,
-    /// Whether anybody looks.
+    /// Whether standard output is a terminal and the reply is wanted.
     on: bool,
-    /// What came and is not shown yet: a line that has no end, or half a character.
+    /// Received bytes that cannot be shown yet: an incomplete line or character.
     rest: Vec<u8>,
-    /// Whether it is text, as far as is known.
+    /// Whether the reply is text instead of records; none until known.
     is_text: Option<bool>,
     /// The last character that was shown.
     last: Option<char>,
 }
 
 impl<'c> Shown<'c> {
-    /// Shows nothing where standard output is no terminal.
+    /// Shows nothing if standard output is not a terminal.
     pub fn new(context: &'c Context, wanted: bool, plain: bool) -> Shown<'c> {
         Shown {
             context,
@@ -30,7 +30,7 @@ impl<'c> Shown<'c> {
         }
     }
 
-    /// Whether parts of the reply are of use.
+    /// Whether partial replies are shown.
     pub fn is_on(&self) -> bool {
         self.on
     }
@@ -40,7 +40,7 @@ impl<'c> Shown<'c> {
         self.last.is_some()
     }
 
-    /// A further piece of the answer.
+    /// Shows the next part of the reply.
     pub fn part(&mut self, part: &[u8]) {
         if !self.on {
             return;
@@ -56,7 +56,7 @@ impl<'c> Shown<'c> {
         }
     }
 
-    /// Of a text all whole characters.
+    /// Shows all complete characters of a text.
     fn text(&mut self) {
         let whole = match std::str::from_utf8(&self.rest) {
             Ok(_) => self.rest.len(),
@@ -66,7 +66,7 @@ impl<'c> Shown<'c> {
         self.show(&String::from_utf8_lossy(&text));
     }
 
-    /// Of lines those that are there to be shown.
+    /// Shows the text of all complete lines.
     fn lines(&mut self) {
         let Some(end) = memchr::memrchr(b'\n', &self.rest) else {
             return;
@@ -84,7 +84,7 @@ impl<'c> Shown<'c> {
             return;
         };
         self.last = Some(last);
-        // What cannot be shown is still kept.
+        // Output errors are ignored: the reply must still be stored.
         let _ = self
             .context
             .output

@@ -1,4 +1,4 @@
-//! `cat`: the complete log as a stream, or the view in another format.
+//! `cat`: prints the complete log, or the view in another format.
 
 mod sets;
 
@@ -165,7 +165,7 @@ impl Cat {
         )
     }
 
-    /// The sessions of a data set.
+    /// Selects the sessions of a data set.
     fn choose(
         &self,
         context: &Context,
@@ -205,7 +205,7 @@ impl Cat {
         Ok(())
     }
 
-    /// Record by record, in constant memory.
+    /// Copies a record stream in constant memory.
     fn pass(
         &self,
         context: &Context,
@@ -228,7 +228,7 @@ impl Cat {
                 reader
             }
             _ => {
-                // The whole log is wanted, and what was left is in it.
+                // The log includes branches.
                 let reading = Reading {
                     include_branches: true,
                     ..reading
@@ -257,7 +257,7 @@ impl Cat {
                 return Err(named(stopped(), &label).into());
             }
             lines.write(record.full)?;
-            // Told in pieces, so that a file of nothing but damage takes no more memory than another.
+            // Report in batches, so that a file full of damage takes constant memory.
             if report.findings.len() >= 4096 {
                 context.output.report(&label, &mut report);
             }
@@ -319,12 +319,12 @@ impl Cat {
         exported.finish(&export, written, out)
     }
 
-    /// Whether the output is another session than the input.
+    /// Whether options change the session or select a part of it.
     fn narrows(&self) -> bool {
         self.original || self.stable || self.selecting.selection().is_some()
     }
 
-    /// Leaves what is to be printed; whether that is asked for.
+    /// Reduces the session to the part to print; returns whether an option asked for that.
     fn narrow(&self, label: &str, session: &mut Session) -> convo::Result<bool> {
         if self.original {
             *session = select::original(session);
@@ -336,7 +336,7 @@ impl Cat {
         Ok(narrowed || self.original || self.stable)
     }
 
-    /// A session of which only some lines are left; those of chosen messages need the header alone.
+    /// Prints the reduced session; a selection of messages keeps only the header and the messages.
     fn narrowed(&self, session: &Session, out: &mut dyn Write) -> anyhow::Result<()> {
         match self.selecting.selection() {
             Some(_) => provider_request::write(session, &View::replay(session), out),
@@ -344,7 +344,7 @@ impl Cat {
         }
     }
 
-    /// The session with the model of --model.
+    /// Sets the model of --model.
     fn modeled(&self, session: Session, to: Format) -> convo::Result<Session> {
         match &self.model {
             Some(model) => with_model(&session, to, model),

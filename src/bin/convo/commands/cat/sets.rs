@@ -1,4 +1,4 @@
-//! `cat` for data sets: sessions that meet conditions, each once, as lines for trainers.
+//! `cat` for data sets: selects sessions by conditions, removes duplicates and writes training data.
 
 use crate::args::{Counting, tokens};
 use crate::context::Context;
@@ -13,7 +13,7 @@ use convo::tokens::usage::of_item;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
-// No doc comment, which would become the description of the command that takes them.
+// No doc comment: clap would use it as the description of the command that flattens this struct.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Data sets")]
 pub struct SetArgs {
@@ -66,7 +66,7 @@ enum Dedupe {
     Prefix,
 }
 
-/// `0.9`, `0.9..`, `0.8..0.9`.
+/// Parses `0.9`, `0.9..` or `0.8..0.9`.
 fn share(text: &str) -> std::result::Result<Range<f64>, &'static str> {
     const EXPECTED: &str = "expected a share such as 0.9, 0.9.. or 0.8..0.9";
     let number = |text: &str, default: f64| match text {
@@ -83,13 +83,13 @@ fn share(text: &str) -> std::result::Result<Range<f64>, &'static str> {
 }
 
 impl SetArgs {
-    /// Whether sessions are chosen.
+    /// Whether an option selects sessions.
     pub fn chooses(&self, to: Format) -> bool {
         let sieve = self.sieve(to);
         sieve.is_some() || self.dedupe.is_some()
     }
 
-    /// The conditions; none without one.
+    /// Returns the conditions; none if there are none.
     fn sieve(&self, to: Format) -> Option<Sieve> {
         let sieve = Sieve {
             complete: self.complete,
@@ -103,7 +103,7 @@ impl SetArgs {
         (sieve != Sieve::default()).then_some(sieve)
     }
 
-    /// The options of the lines.
+    /// Returns the options of training data.
     ///
     /// # Errors
     /// [`Kind::Usage`] for an option that has no effect in this format.
@@ -124,18 +124,18 @@ impl SetArgs {
     }
 }
 
-/// The sessions so far.
+/// Selection state over all sessions so far.
 #[derive(Default)]
 pub struct Chosen {
     seen: HashSet<Vec<u64>>,
-    /// With `prefix`: sessions that wait until all are read.
+    /// With `--dedupe prefix`: sessions held back until all are read.
     waiting: Vec<(String, Session, Vec<u64>)>,
     left_out: BTreeMap<&'static str, u64>,
     kept: u64,
 }
 
 impl Chosen {
-    /// The session, if it is to be written now.
+    /// Returns the session if it is to be written now.
     pub fn choose(
         &mut self,
         args: &SetArgs,
@@ -178,7 +178,7 @@ impl Chosen {
         Ok(Some(session))
     }
 
-    /// The sessions that waited, without those that are the beginning of another.
+    /// Returns the sessions held back, without those that are the beginning of another.
     pub fn rest(&mut self, context: &Context) -> Vec<(String, Session)> {
         let waiting = std::mem::take(&mut self.waiting);
         let keys: Vec<Vec<u64>> = waiting.iter().map(|(_, _, keys)| keys.clone()).collect();
@@ -204,7 +204,7 @@ impl Chosen {
         }
     }
 
-    /// Reports the numbers.
+    /// Reports the number of sessions left out.
     pub fn report(&self, context: &Context) {
         let total: u64 = self.left_out.values().sum();
         if self.kept == 0 && total > 0 {

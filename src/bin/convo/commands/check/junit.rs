@@ -1,4 +1,4 @@
-//! Results as JUnit XML: a suite for each session, a test case for each API and each rule.
+//! Writes results as JUnit XML: a suite for each session, a test case for each API and each rule.
 
 use super::problem::Problem;
 use crate::context::Context;
@@ -9,7 +9,7 @@ use convo::store::Rewrite;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// A result.
+/// The outcome of a test case.
 enum Outcome {
     Passed,
     Failed(Vec<String>),
@@ -28,14 +28,14 @@ struct Suite {
     cases: Vec<Case>,
 }
 
-/// The results so far.
+/// All results so far.
 #[derive(Default)]
 pub struct Junit {
     suites: Vec<Suite>,
 }
 
 impl Junit {
-    /// Begins the results of a session.
+    /// Starts the suite of a session.
     pub fn session(&mut self, label: &str, id: Option<&str>) {
         self.suites.push(Suite {
             name: label.to_string(),
@@ -44,7 +44,7 @@ impl Junit {
         });
     }
 
-    /// Adds a result; `lines` are its violations as the text report prints them.
+    /// Adds a test case; `lines` are its violations as in the text report.
     pub fn case(&mut self, name: &str, lines: Vec<String>) {
         let outcome = match lines.is_empty() {
             true => Outcome::Passed,
@@ -53,7 +53,7 @@ impl Junit {
         self.push(name, outcome);
     }
 
-    /// An input that cannot be read.
+    /// Adds an input that cannot be read.
     pub fn error(&mut self, label: &str, error: &anyhow::Error) {
         self.session(label, None);
         self.push("read", Outcome::Error(error.to_string()));
@@ -66,7 +66,7 @@ impl Junit {
         }
     }
 
-    /// Writes the results to standard output (`-`) or to a file, which appears whole or not at all.
+    /// Writes the results to standard output (`-`) or atomically to a file.
     pub fn write(&self, context: &Context, path: &Path) -> anyhow::Result<()> {
         let text = self.xml();
         let write = |out: &mut dyn std::io::Write| {
@@ -120,7 +120,7 @@ impl Junit {
     }
 }
 
-/// The numbers of cases as attributes.
+/// Encodes the numbers of cases as attributes.
 fn figures<'c>(cases: impl Iterator<Item = &'c Case>) -> String {
     let (mut tests, mut failures, mut errors) = (0, 0, 0);
     for case in cases {
@@ -134,7 +134,7 @@ fn figures<'c>(cases: impl Iterator<Item = &'c Case>) -> String {
     format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"0\"")
 }
 
-/// Text on one line, for an attribute or an element. XML has no place for some characters, not even as references.
+/// Escapes text for one line of an attribute or an element. XML cannot represent some characters at all.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in in_line(text).chars() {
@@ -151,7 +151,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// The lines of violations.
+/// Formats violations as lines.
 pub fn lines<'p>(
     problems: impl IntoIterator<Item = Problem<'p>>,
     mut line: impl FnMut(&Problem<'p>) -> String,

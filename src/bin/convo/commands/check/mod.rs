@@ -1,4 +1,4 @@
-//! `check`: whether a session is valid for a provider's API.
+//! `check`: checks whether a session is valid for a provider's API.
 
 mod junit;
 mod options;
@@ -96,7 +96,7 @@ pub struct Check {
     changing: EditArgs,
 }
 
-/// The API that the input's format belongs to; a native session has the one of the file that it was read from.
+/// Returns the API of the input's format; for a native session, that of the file it was imported from.
 fn api_of(format: Format, session: &Session) -> Option<Api> {
     let source = || {
         let (_, source) = session.header().into_iter().find(|(name, _)| name == "source")?;
@@ -114,7 +114,7 @@ fn mode(name: &str) -> Result<Mode, String> {
     mode.ok_or_else(|| "expected drop, stub or text".to_string())
 }
 
-/// The options of the check of a session.
+/// Options of the check.
 struct Against<'a> {
     options: &'a Options,
     rules: Option<&'a [SessionRule]>,
@@ -152,7 +152,7 @@ impl Check {
             return Err(error.hint("repair violations with --fix").into());
         }
         if self.api.is_none() {
-            // A session at rest may end with a call, and which model it goes to is not known.
+            // A stored session may end with a call, and its next model is unknown.
             options.open_end = true;
             let signatures = Rule::of("GE07").map(|rule| (rule, Level::Warn));
             options.levels.splice(0..0, signatures);
@@ -172,7 +172,7 @@ impl Check {
                     is_empty = false;
                     self.check_one(context, (label, format, &session), &against, out, &mut junit)
                 });
-                // Rules that nothing was checked against do not hold.
+                // If nothing was checked against the rules, they are not met.
                 let done = done.and_then(|()| match is_empty && against.rules.is_some() {
                     true => Err(named(Error::new(Kind::No, "no session to check"), &input.label()).into()),
                     false => Ok(()),
@@ -303,7 +303,7 @@ impl Check {
     }
 }
 
-/// Most changes that are told one by one.
+/// Maximum number of changes that are listed.
 const TOLD: usize = 10;
 
 fn whats(changes: &[Change]) -> String {

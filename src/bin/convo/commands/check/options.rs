@@ -1,10 +1,10 @@
-//! Options for the request that a history is checked for.
+//! Options of the request that a session is checked for.
 
 use clap::Args;
 use convo::check::{Api, Level, Options, Rule};
 use convo::error::{Error, Kind};
 
-// No doc comment, which would become the description of the command that takes them.
+// No doc comment: clap would use it as the description of the command that flattens this struct.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Request")]
 pub struct RequestOptions {
@@ -40,7 +40,7 @@ pub struct RequestOptions {
     rule: Vec<(&'static Rule, Level)>,
 }
 
-/// The first number of a version.
+/// Parses the first number of a version.
 fn version(text: &str) -> Result<u32, String> {
     let major = text.split('.').next().unwrap_or_default();
     major
@@ -56,7 +56,7 @@ fn rule(text: &str) -> Result<(&'static Rule, Level), String> {
 }
 
 impl RequestOptions {
-    /// Refuses an option that means nothing to the interface; without one, those that mean something to a single one.
+    /// Refuses options that have no effect for the API; without an API, options of a single API.
     pub fn check(&self, api: Option<Api>) -> convo::Result<()> {
         let given = [
             ("--stateless", self.stateless, &[Api::OpenaiResponses][..]),
@@ -105,7 +105,7 @@ impl RequestOptions {
         }
     }
 
-    /// The options for the rules.
+    /// Returns the options for the rules.
     pub fn options(&self) -> Options {
         Options {
             stateless: self.stateless,

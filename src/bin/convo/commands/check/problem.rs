@@ -1,18 +1,18 @@
-//! A violation as reports print it.
+//! A violation as it is reported.
 
 use convo::check::Level;
 
-/// A violation as reports print it.
+/// A violation as it is reported.
 pub struct Problem<'c> {
     /// The API, `structure`, or `rules`.
     pub api: &'static str,
     pub rule: &'c str,
     pub level: Level,
     pub message: &'c str,
-    /// The repair, if there can be one.
+    /// The repair, if one is possible.
     pub fix: Option<&'static str>,
-    /// The element.
+    /// Index of the element in the request.
     pub index: Option<usize>,
-    /// The item of the view.
+    /// Index of the item in the view.
     pub item: Option<usize>,
 }

@@ -1,4 +1,4 @@
-//! What a check found in a session, as text and as JSON.
+//! Reports the findings of a check as text and as JSON.
 
 use super::problem::Problem;
 use super::rules::{RULES, RuleCheck};
@@ -11,20 +11,20 @@ use convo::model::session::Session;
 use convo::model::view::{Item, View};
 use std::collections::HashMap;
 
-/// Line of the input, 0 when there is none, and id.
+/// Line of the input, or 0 if unknown, and id.
 type Location = (u64, Option<String>);
 
-/// A session checked against the rules of one API, or of every history.
+/// A session checked against the rules of one API, or the structural rules of every session.
 pub struct Checked {
     api: Option<Api>,
     findings: Vec<Finding>,
-    /// For each element the items of the view that it came from.
+    /// For each element, the items of the view that it was built from.
     elements: Elements,
     /// Content of the session that the request does not contain.
     pub losses: Report,
 }
 
-/// The items of the view that elements came from: without an API each item is one.
+/// The items of the view that elements were built from; without an API each item is an element.
 enum Elements {
     Items(usize),
     Of(Vec<Vec<usize>>),
@@ -57,7 +57,7 @@ impl Checked {
         };
         let mut losses = Report::to_format(api.name());
         let request = request::elements(api, session, view, &mut losses)?;
-        // Rules name the other losses.
+        // Other losses are reported by rules.
         let content = [Loss::Message, Loss::Part, Loss::Attachment];
         losses.losses.retain(|loss, _| content.contains(loss));
         let findings = check(api, &request.elements, &repair::options_for(&request, options));
@@ -75,7 +75,7 @@ impl Checked {
         })
     }
 
-    /// The violations.
+    /// Returns the violations.
     pub fn each(&self) -> impl Iterator<Item = Problem<'_>> {
         self.findings.iter().map(|finding| Problem {
             api: self.name(),
@@ -88,7 +88,7 @@ impl Checked {
         })
     }
 
-    /// The item of the view that a finding is about.
+    /// The item of the view that a finding concerns.
     fn item(&self, finding: &Finding) -> Option<usize> {
         match &self.elements {
             Elements::Items(count) => (finding.index < *count).then_some(finding.index),
@@ -99,12 +99,12 @@ impl Checked {
         }
     }
 
-    /// Whether nothing was found that counts.
+    /// Whether there are no violations; with `strict`, not even warnings.
     pub fn is_valid(&self, strict: bool) -> bool {
         !self.findings.iter().any(|finding| strict || finding.is_error())
     }
 
-    /// The API, or `structure`.
+    /// The name of the API, or `structure`.
     pub fn name(&self) -> &'static str {
         self.api.map_or("structure", Api::name)
     }
@@ -117,7 +117,7 @@ impl Checked {
         self.findings.len() - self.errors()
     }
 
-    /// The result in one line.
+    /// Summarizes the result in one line.
     pub fn told(&self) -> String {
         let (errors, warnings) = (self.errors(), self.warnings());
         let mut words = format!(
@@ -143,13 +143,13 @@ impl Checked {
     }
 }
 
-/// Where the items of a view are, and what they are called.
+/// Finds the locations and ids of view items.
 pub struct Places<'s> {
     session: &'s Session,
     view: &'s View,
-    /// Made when the first is asked for.
+    /// Derived ids; computed on first use.
     derived: Option<HashMap<usize, String>>,
-    /// The location found last: a message may have any number of findings.
+    /// The last location, because a message may have many findings.
     last: Option<(usize, Location)>,
 }
 
@@ -163,7 +163,7 @@ impl<'s> Places<'s> {
         }
     }
 
-    /// The location of an item.
+    /// Returns the location of an item.
     pub fn of(&mut self, item: Option<usize>) -> Location {
         let Some(place) = item else { return (0, None) };
         if let Some((_, location)) = self.last.as_ref().filter(|(known, _)| *known == place) {
@@ -203,7 +203,7 @@ impl<'s> Places<'s> {
     }
 }
 
-/// A violation as a line of text.
+/// Formats a violation as a line of text.
 pub fn line(label: &str, problem: &Problem<'_>, (line, id): Location) -> String {
     let place = if line > 0 {
         format!("{line}:")
@@ -223,7 +223,7 @@ pub fn line(label: &str, problem: &Problem<'_>, (line, id): Location) -> String 
     format!("{}\n", in_line(&text))
 }
 
-/// A violation as a JSON object.
+/// Encodes a violation as a JSON object.
 pub fn finding(label: &str, session: &Session, problem: &Problem<'_>, (line, id): Location) -> String {
     let mut row = serde_json::json!({
         "schema": "convo.check/1", "input": label, "session": session.header_text("id"), "rule": problem.rule,
@@ -241,7 +241,7 @@ pub fn finding(label: &str, session: &Session, problem: &Problem<'_>, (line, id)
     format!("{row}\n")
 }
 
-/// The result of a session as a JSON object.
+/// Encodes the result of a session as a JSON object.
 pub fn summary(
     label: &str,
     session: &Session,

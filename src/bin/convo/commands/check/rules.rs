@@ -1,4 +1,4 @@
-//! The rules of files, and a session checked against them.
+//! Reads rule files and checks sessions against them.
 
 use super::problem::Problem;
 use crate::config;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// The name of these checks in reports.
 pub const RULES: &str = "rules";
 
-// No doc comment, which would become the description of the command that takes them.
+// No doc comment: clap would use it as the description of the command that flattens this struct.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Rules")]
 pub struct RuleOptions {
@@ -50,7 +50,7 @@ pub struct RuleOptions {
 }
 
 impl RuleOptions {
-    /// The rules; none without a file.
+    /// Reads the rules; none without a file.
     ///
     /// # Errors
     /// [`Kind::Config`](convo::error::Kind::Config) for a file that cannot be read.
@@ -68,7 +68,7 @@ impl RuleOptions {
 /// A session checked against rules.
 pub struct RuleCheck<'r> {
     results: Vec<(&'r Rule, Vec<Violation>)>,
-    /// Messages of the view.
+    /// Number of messages in the view.
     pub elements: usize,
 }
 
@@ -81,7 +81,7 @@ impl<'r> RuleCheck<'r> {
         }
     }
 
-    /// Each rule with its violations.
+    /// Returns each rule with its violations.
     pub fn each_rule(&self) -> impl Iterator<Item = (&str, Vec<Problem<'_>>)> {
         self.results.iter().map(|(rule, violations)| {
             let problem = |violation| problem(rule, violation);
@@ -89,7 +89,7 @@ impl<'r> RuleCheck<'r> {
         })
     }
 
-    /// The violations.
+    /// Returns the violations.
     pub fn each(&self) -> impl Iterator<Item = Problem<'_>> {
         self.each_rule().flat_map(|(_, problems)| problems)
     }
@@ -98,7 +98,7 @@ impl<'r> RuleCheck<'r> {
         self.results.len()
     }
 
-    /// Rules that do not hold.
+    /// Number of violated rules.
     pub fn failed(&self) -> usize {
         let failed = |(_, violations): &&(&Rule, Vec<Violation>)| !violations.is_empty();
         self.results.iter().filter(failed).count()
@@ -108,7 +108,7 @@ impl<'r> RuleCheck<'r> {
         self.results.iter().map(|(_, violations)| violations.len()).sum()
     }
 
-    /// The result in one line.
+    /// Summarizes the result in one line.
     pub fn told(&self) -> String {
         let rules = counted(self.len() as u64, "rule");
         match self.failed() {

@@ -1,4 +1,4 @@
-//! A session as one object without nested members: a row of a table.
+//! Prints a session as one object without nested members, as a table row.
 
 use crate::args::{program_of, project_of};
 use crate::terminal::time_format::machine;
@@ -13,10 +13,10 @@ use convo::model::view::View;
 use convo::tokens::usage::{By, Usage};
 use serde_json::{Value, json};
 
-/// Roles that have a column each; others count in the totals.
+/// Roles with their own columns; other roles count only in the totals.
 const ROLES: [&str; 4] = ["system", "user", "assistant", "tool"];
 
-/// The row of a session in an input of this format.
+/// Returns the row of a session that was read from this format.
 pub fn object(label: &str, format: Format, session: &Session, usage: &Usage<'_>, prices: &Prices) -> Value {
     let view = View::replay(session);
     let stats = Stats::of(session);
@@ -62,7 +62,7 @@ pub fn object(label: &str, format: Format, session: &Session, usage: &Usage<'_>,
     row
 }
 
-/// What the session records of its requests, as one row.
+/// Adds the recorded usage of all requests of the session.
 fn recorded(session: &Session, prices: &Prices) -> Row {
     let mut ledger = Ledger::default();
     ledger.add(session, recorded::requests(session), Origin::default(), |_| true);

@@ -1,4 +1,4 @@
-//! `count`: messages, exchanges and tokens of a session.
+//! `count`: counts messages, exchanges and tokens of a session.
 
 mod flat;
 mod picture;
@@ -138,7 +138,7 @@ impl Run for Count {
         };
         match self.json {
             true => context.output.stdout(report),
-            // Several sessions are printed as they are read, unless a pager may show them.
+            // Print sessions as they are read, unless a pager may show them.
             false if columns().is_none() => context.output.styled(report),
             false => {
                 let mut text = Vec::new();
@@ -156,7 +156,7 @@ fn write(out: &mut dyn Write, text: &str) -> anyhow::Result<()> {
         .map_err(|error| Error::io("cannot write", error))?)
 }
 
-/// Name, then log and view.
+/// Name, log and view.
 type Row = (String, String);
 
 fn text(rows: &[Row], out: &mut dyn Write) -> anyhow::Result<()> {

@@ -1,16 +1,16 @@
-//! Tokens as bars, for a terminal.
+//! Draws tokens as a bar chart on a terminal.
 
 use crate::output::in_line;
 use convo::tokens::usage::Group;
 use textwrap::core::display_width;
 
-/// Columns of a name, at most.
+/// Maximum width of a name, in columns.
 const NAME: usize = 24;
 
-/// An eighth of a column more each.
+/// Blocks of 0 to 7 eighths of a column.
 const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/// A line for each group that has tokens in view, as wide as the terminal.
+/// Draws one bar for each group with tokens in the view, as wide as the terminal.
 pub fn bars(groups: &[Group], by: &str, tokenizer: &str, columns: usize, colored: bool) -> String {
     let shown: Vec<&Group> = groups.iter().filter(|group| group.view.tokens > 0).collect();
     let total: u64 = shown.iter().map(|group| group.view.tokens).sum();
@@ -20,7 +20,7 @@ pub fn bars(groups: &[Group], by: &str, tokenizer: &str, columns: usize, colored
     let names: Vec<String> = shown.iter().map(|group| short(&in_line(&group.name))).collect();
     let name_width = names.iter().map(|name| display_width(name)).max().unwrap_or(0);
     let number_width = most.to_string().len();
-    // Name, bar, number, per cent, with a blank between and one left over, which some terminals need.
+    // Name, bar, number and percentage, separated by blanks, and one free column, which some terminals need.
     let room = columns.saturating_sub(name_width + number_width + 10).max(1);
     let mut out = format!("\ntokens in view by {by}, {tokenizer}\n");
     for (group, name) in shown.iter().zip(&names) {
@@ -41,7 +41,7 @@ pub fn bars(groups: &[Group], by: &str, tokenizer: &str, columns: usize, colored
     out
 }
 
-/// A name that fits its column.
+/// Shortens a name to its column.
 fn short(name: &str) -> String {
     if display_width(name) <= NAME {
         return name.to_string();
@@ -57,7 +57,7 @@ fn short(name: &str) -> String {
     kept + "…"
 }
 
-/// A bar whose length is to `room` as `tokens` to `most`; something is always seen.
+/// Draws a bar of `room * tokens / most` columns, at least one eighth.
 fn bar(tokens: u64, most: u64, room: usize) -> String {
     let eighths = (u128::from(tokens) * room as u128 * 8).div_ceil(u128::from(most)) as usize;
     let mut bar = "█".repeat(eighths / 8);

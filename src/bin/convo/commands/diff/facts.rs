@@ -1,4 +1,4 @@
-//! The list of facts that one side has and the other lacks.
+//! Lists facts that one side has and the other lacks.
 
 use super::{Diff, FailOn};
 use crate::context::Context;
@@ -75,7 +75,7 @@ fn object(fact: &Fact, diff: &SessionDiff<'_>) -> String {
     .to_string()
 }
 
-/// `kept 7 of 9 decisions, 31 of 40 paths`.
+/// Summarizes facts, e.g. `kept 7 of 9 decisions, 31 of 40 paths`.
 fn summary(facts: &[Fact]) -> String {
     let kinds = dropped::Kind::ALL.into_iter().filter_map(|kind| {
         let all = facts.iter().filter(|fact| fact.kind == kind);

@@ -1,9 +1,9 @@
-//! Differences as JSON objects.
+//! Prints differences as JSON objects.
 
 use convo::filter::diff::{Entry, SessionDiff, Step};
 use serde_json::{Value, json};
 
-/// An object for each difference, and one with the totals.
+/// Encodes each difference as an object, followed by the totals.
 pub fn lines(diff: &SessionDiff<'_>, labels: [&str; 2]) -> Vec<String> {
     let place = |entries: &[Entry<'_>], at: usize| {
         let entry = &entries[at];

@@ -1,4 +1,4 @@
-//! `diff`: the differences between two sessions, or between a session and its state before a change.
+//! `diff`: compares two sessions, or a session with an earlier state.
 
 mod facts;
 mod git;
@@ -86,7 +86,7 @@ pub struct Diff {
     json: bool,
 }
 
-/// A kind of fact whose loss is status 1.
+/// A kind of fact; losing one is status 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FailOn {
     Kind(dropped::Kind),
@@ -145,7 +145,7 @@ impl Run for Diff {
 }
 
 impl Diff {
-    /// The sessions of one input and their earlier states.
+    /// Compares the sessions of one input with their earlier states.
     fn with_itself(&self, context: &Context, operand: &str) -> anyhow::Result<Vec<(Side, Side)>> {
         let mut pairs = Vec::new();
         for now in self.read(context, operand)? {
@@ -168,7 +168,7 @@ impl Diff {
         Ok(pairs)
     }
 
-    /// The sessions of two inputs: one each, or those of equal id.
+    /// Pairs the sessions of two inputs: the only ones, or those with equal ids.
     fn of_two(&self, context: &Context, a: &str, b: &str) -> anyhow::Result<Vec<(Side, Side)>> {
         if a == "-" && b == "-" {
             return Err(Error::new(Kind::Usage, "standard input can be read only once").into());

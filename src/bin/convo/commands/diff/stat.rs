@@ -1,4 +1,4 @@
-//! Differences counted by role and tool.
+//! Counts differences by role and tool.
 
 use super::{Diff, Side};
 use crate::context::Context;

@@ -1,4 +1,4 @@
-//! Differences for people: a line for each message or run of messages, with the lines of text that changed.
+//! Prints differences as text: a line for each message or run of messages, and the changed lines of text.
 
 use super::Diff;
 use super::stat::group;
@@ -11,16 +11,16 @@ use convo::error::Error;
 use convo::filter::diff::{Entry, SessionDiff, Step};
 use convo::model::calls::{Line, line_diff};
 
-/// Messages of a run that are named; the others are counted.
+/// Messages of a run that are listed; the others are counted.
 const NAMED: usize = 4;
 
-/// One line of the comparison, before its columns are aligned.
+/// A row of the comparison before its columns are aligned.
 struct Row {
     sign: char,
     places: String,
     who: String,
     what: String,
-    /// The lines that differ.
+    /// The changed lines.
     lines: Vec<Line>,
 }
 
@@ -213,7 +213,7 @@ impl Shown<'_, '_> {
         }
     }
 
-    /// A time of day for people, all of it for programs.
+    /// Formats a time: the time of day on a terminal, otherwise the full time.
     fn time(&self, entry: &Entry<'_>) -> String {
         let time = entry.timestamp.as_deref().and_then(|time| match self.terminal {
             true => self.times.minute(time),
@@ -264,7 +264,7 @@ fn places(first: usize, length: usize) -> String {
     }
 }
 
-/// `8-10,12`.
+/// Formats numbers as ranges, e.g. `8-10,12`.
 fn spans(all: &[usize]) -> String {
     let mut spans: Vec<(usize, usize)> = Vec::new();
     for at in all {
@@ -277,7 +277,7 @@ fn spans(all: &[usize]) -> String {
     spans.collect::<Vec<_>>().join(",")
 }
 
-/// The first line with text, or the first call.
+/// Returns the first line of text, or the first call.
 fn beginning(entry: &Entry<'_>) -> String {
     let text = entry.text();
     let calls = entry.field("tool_calls");

@@ -1,4 +1,4 @@
-//! The format table, from the specification of each format.
+//! Generates the format table from the specification of each format.
 
 use convo::format::{Format, Holds, detect};
 use std::fmt::Write;
@@ -28,7 +28,7 @@ The plugin `convo-sqlite` reads SQLite databases: `convo sqlite FILE` prints the
 | `penguin-snapshots` | `snapshots/snapshots.db` of Penguin | - |
 ";
 
-/// The document.
+/// Returns the document.
 pub fn text() -> String {
     let mut text = HEAD.to_string();
     text.push_str("| format | description | read | written | in place | lost |\n|---|---|---|---|---|---|\n");

@@ -1,4 +1,5 @@
-//! The manual pages: prose from the files next to this one, the rest from the program.
+//! Generates the manual pages: prose from the Markdown files next to this one, the rest from the command line
+//! definitions.
 
 use super::Named;
 use super::page::Page;
@@ -11,7 +12,7 @@ use convo::error::{Error, Kind};
 use convo::format::Format;
 use convo::store::fsck::Trouble;
 
-/// Every page: file name and source.
+/// Returns every page: file name and source.
 pub fn pages() -> convo::Result<Vec<Named>> {
     let mut pages = vec![
         ("convo.1".to_string(), overview()?),
@@ -111,7 +112,7 @@ fn rule_item(page: &mut Page, rule: &Rule) {
     page.item(&format!("`{}`", rule.id), &text);
 }
 
-/// With a capital letter, unless it begins with a name.
+/// Capitalizes a text, unless it begins with a name.
 fn sentence(text: &str) -> String {
     let word = text.split(' ').next().unwrap_or_default();
     let mut letters = text.chars();
@@ -127,7 +128,7 @@ fn format() -> String {
     page.finish()
 }
 
-/// The page of a verb, be it built in or a plugin that ships with the program.
+/// Builds the page of a command or a bundled plugin.
 fn of_verb(verb: &str, command: Command) -> convo::Result<String> {
     let name = format!("convo-{verb}");
     let mut command = ready(command, &format!("convo {verb}"));
@@ -185,7 +186,7 @@ fn of_verb(verb: &str, command: Command) -> convo::Result<String> {
     Ok(page.finish())
 }
 
-/// A verb's command as a page needs it: called by its whole name, its parts built, without the option for help.
+/// Prepares a command for its page: sets its full name, builds its subcommands and removes the help option.
 fn ready(command: Command, name: &str) -> Command {
     let mut command = command
         .bin_name(name.to_string())
@@ -199,7 +200,7 @@ fn ready(command: Command, name: &str) -> Command {
     command
 }
 
-/// The ways to call a command: its own, or those of the commands in it.
+/// Returns the usage lines of a command, or those of its subcommands.
 fn usages(command: &mut Command) -> Vec<String> {
     if command.has_subcommands() {
         return command.get_subcommands_mut().flat_map(usages).collect();
@@ -211,7 +212,7 @@ fn usages(command: &mut Command) -> Vec<String> {
     vec![format!("`{name}`{rest}")]
 }
 
-/// The paragraphs below the first line of a verb's help; that line itself where there are no others.
+/// Adds the long help of a command without its first line; without a long help, that line.
 fn description(page: &mut Page, command: &Command) {
     let long = command.get_long_about().map(ToString::to_string);
     match long.as_deref().and_then(|long| long.split_once("\n\n")) {
@@ -220,7 +221,7 @@ fn description(page: &mut Page, command: &Command) {
     }
 }
 
-/// The options under the headings that help has too; operands come first, under none.
+/// Adds the options under the headings of the help; operands come first, without a heading.
 fn grouped_options(page: &mut Page, command: &Command) -> convo::Result<()> {
     let mut headings: Vec<Option<&str>> = vec![None];
     for heading in command.get_arguments().map(Arg::get_help_heading) {
@@ -240,12 +241,12 @@ fn grouped_options(page: &mut Page, command: &Command) -> convo::Result<()> {
     Ok(())
 }
 
-/// Some of a command's options as clap_mangen writes them, without its heading.
+/// Renders the selected options with clap_mangen, without its heading.
 fn options(page: &mut Page, command: &Command, some: impl Fn(&Arg) -> bool) -> convo::Result<()> {
-    // The others are hidden instead of left out: options name each other, as those that exclude one another.
+    // Hide the other options instead of removing them: options refer to each other, e.g. in conflicts.
     let command = command.clone().mut_args(|arg| {
         let hidden = arg.is_hide_set() || !some(&arg);
-        // What -h leaves out has its place here.
+        // The page shows options that -h hides.
         arg.help_heading(None).hide(hidden).hide_short_help(false)
     });
     let mut source = Vec::new();
@@ -253,7 +254,7 @@ fn options(page: &mut Page, command: &Command, some: impl Fn(&Arg) -> bool) -> c
         .render_options_section(&mut source)
         .map_err(|error| Error::io("cannot write a page", error))?;
     let source = String::from_utf8_lossy(&source);
-    // The preamble is for apostrophes, which are spelled out here.
+    // The preamble defines apostrophes, which this source writes out.
     for line in source.lines().skip_while(|line| *line != ".SH OPTIONS").skip(1) {
         let line = match line {
             "" => ".IP".to_string(), // a paragraph of the same option

@@ -1,4 +1,4 @@
-//! `generate`: manual pages, completions, format table and schema, from the program itself.
+//! `generate`: generates manual pages, completions, format table and schema from the program itself.
 
 mod formats;
 mod man;
@@ -76,10 +76,10 @@ impl Run for Generate {
     }
 }
 
-/// A file to write: name and content.
+/// Name and content of a file.
 type Named = (String, String);
 
-/// Writes files into a folder, which is made when it is not there.
+/// Writes files to a directory, which is created if missing.
 fn save(folder: &Path, files: &[Named]) -> convo::Result<()> {
     let failed = |path: &Path, error| Error::io(format!("cannot write {}", path.display()), error);
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
@@ -90,7 +90,7 @@ fn save(folder: &Path, files: &[Named]) -> convo::Result<()> {
     Ok(())
 }
 
-/// The script of each shell, under the name that the shell looks for.
+/// Returns the completion script of each shell, under the file name that the shell expects.
 fn completions() -> convo::Result<Vec<Named>> {
     let named = completion::SHELLS.into_iter().map(|shell| {
         let name = match shell.name() {

@@ -1,15 +1,15 @@
-//! A manual page from a subset of Markdown: headings, paragraphs, `term` lines with a `:` paragraph below, indented
-//! examples and code. The output is man(7), for groff and mandoc alike.
+//! Renders a manual page from a subset of Markdown: headings, paragraphs, `term` lines followed by a `:` paragraph,
+//! indented examples and code. The output is man(7) for groff and mandoc.
 
-/// A page in the making.
+/// A page under construction.
 #[derive(Debug, Default)]
 pub struct Page(String);
 
-/// Date of the pages. Fixed, so that the same program makes the same pages; set with the version.
+/// Date of the pages. A constant, so that the same program generates the same pages; update it with the version.
 const DATE: &str = "2026-11-20";
 
 impl Page {
-    /// A page with its title line; `name` as in `convo-append`.
+    /// Starts a page with its title line; `name` as in `convo-append`.
     pub fn new(name: &str, section: u8) -> Page {
         let mut page = Page::default();
         let title = format!(
@@ -22,7 +22,7 @@ impl Page {
         page
     }
 
-    /// The page's source, its text in lines of at most 80 bytes where it has spaces.
+    /// Returns the source of the page, wrapped to 80 bytes per line where possible.
     pub fn finish(self) -> String {
         let mut out = String::with_capacity(self.0.len() + 256);
         let (mut literal, mut term) = (false, false);
@@ -34,7 +34,7 @@ impl Page {
             } else {
                 wrap(line, &mut out);
             }
-            term = line == ".TP"; // the line below it, all of it
+            term = line == ".TP"; // the next line is the term, which must not be wrapped
         }
         out
     }
@@ -44,39 +44,39 @@ impl Page {
         self.0.push('\n');
     }
 
-    /// Source as it is.
+    /// Adds source verbatim.
     pub fn source(&mut self, source: &str) {
         self.0.push_str(source);
     }
 
-    /// A heading.
+    /// Adds a section heading.
     pub fn heading(&mut self, heading: &str) {
         self.line(&format!(".SH {}", plain(heading)));
     }
 
-    /// A heading below a heading.
+    /// Adds a subsection heading.
     pub fn heading_below(&mut self, heading: &str) {
         self.line(&format!(".SS {}", plain(heading)));
     }
 
-    /// A term and what it means.
+    /// Adds a term and its description.
     pub fn item(&mut self, term: &str, meaning: &str) {
         self.line(".TP");
         self.line(&inline(term));
         self.line(&inline(meaning));
     }
 
-    /// A line of text.
+    /// Adds a line of text.
     pub fn text(&mut self, text: &str) {
         self.line(&inline(text));
     }
 
-    /// A paragraph begins.
+    /// Starts a paragraph.
     pub fn paragraph(&mut self) {
         self.line(".PP");
     }
 
-    /// Lines as they are.
+    /// Adds lines verbatim.
     pub fn example<'t>(&mut self, lines: impl IntoIterator<Item = &'t str>) {
         self.line(".RS 2");
         self.line(".EX");
@@ -87,9 +87,9 @@ impl Page {
         self.line(".RE");
     }
 
-    /// Text with several blocks, between blank lines; `{name}` alone in a block is filled in by `fill`.
+    /// Adds text of several blocks separated by blank lines; `fill` replaces a block that consists of `{name}`.
     pub fn blocks(&mut self, text: &str, mut fill: impl FnMut(&mut Page, &str)) {
-        let mut begun = true; // behind a heading no paragraph begins
+        let mut begun = true; // no paragraph starts after a heading
         for block in text.split("\n\n").map(|block| block.trim_matches('\n')) {
             let lines: Vec<&str> = block.lines().collect();
             let Some(first) = lines.first() else { continue };
@@ -119,7 +119,7 @@ impl Page {
     }
 }
 
-/// Text with everything escaped that roff would take for its own.
+/// Escapes characters that roff would interpret.
 pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
@@ -136,7 +136,7 @@ pub fn plain(text: &str) -> String {
     out
 }
 
-/// Appends a line of text in pieces; roff fills its lines anew.
+/// Appends a line of text, wrapped; roff fills lines again.
 fn wrap(line: &str, out: &mut String) {
     let mut length = 0;
     for (nth, word) in line.split(' ').enumerate() {
@@ -154,7 +154,7 @@ fn wrap(line: &str, out: &mut String) {
     out.push('\n');
 }
 
-/// A line that is no request, whatever it begins with.
+/// Protects a line from being read as a request, whatever its first character.
 fn guarded(line: String) -> String {
     if line.starts_with('.') {
         format!("\\&{line}")
@@ -163,7 +163,7 @@ fn guarded(line: String) -> String {
     }
 }
 
-/// Text with code in bold.
+/// Renders text with its code in bold.
 fn inline(text: &str) -> String {
     let mut out = String::new();
     for (nth, piece) in text.split('`').enumerate() {

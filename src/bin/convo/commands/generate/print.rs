@@ -1,4 +1,4 @@
-//! `completions` and `man`: the completion script of a shell, and the manual page of a command.
+//! `completions` and `man`: print the completion script of a shell, and the manual page of a command.
 
 use super::Run;
 use super::man;
@@ -80,7 +80,7 @@ impl Run for Manual {
     }
 }
 
-/// Shows a page with the first formatter that accepts one on standard input.
+/// Shows a page with the first formatter that succeeds.
 fn is_shown(page: &str) -> bool {
     let formatters: [(&str, &[&str]); 2] = [("man", &["-l", "-"]), ("mandoc", &["-a"])];
     formatters.iter().any(|(program, arguments)| {
@@ -89,7 +89,7 @@ fn is_shown(page: &str) -> bool {
             .stdin(Stdio::piped())
             .spawn();
         let Ok(mut child) = child else { return false };
-        // A reader that quits the pager closes the pipe.
+        // Quitting the pager closes the pipe.
         let _ = child
             .stdin
             .take()

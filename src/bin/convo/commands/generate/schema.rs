@@ -1,12 +1,12 @@
-//! The JSON schema of a record. It requires the members that readers rely on, and accepts unknown members, roles and
-//! types, as readers do.
+//! The JSON schema of a record. Like the readers, it requires the members they rely on, and accepts unknown members,
+//! roles and types.
 
 use convo::model::event::VERSION;
 use convo::model::memory::{Overflow, Strategy};
 use convo::model::message::Category;
 use serde_json::{Value, json};
 
-/// The schema as a file.
+/// Returns the schema as a file.
 pub fn text() -> String {
     format!("{:#}\n", schema())
 }
@@ -216,7 +216,7 @@ fn event() -> Value {
     })
 }
 
-/// The retention policy of a session.
+/// The schema of a retention policy.
 fn memory() -> Value {
     let count = json!({"type": "integer", "minimum": 0});
     let seconds = json!({"type": "number", "minimum": 0});

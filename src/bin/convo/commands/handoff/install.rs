@@ -1,4 +1,4 @@
-//! A session put in place: the file, then the index; and taken away again.
+//! Installs a session in another program's directory: writes the file, then the index. Also removes it again.
 
 use super::Ready;
 use crate::config::home;
@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Mode of directories that are made.
+/// Mode of created directories.
 const MODE: u32 = 0o700;
 
-/// Puts a session in place, and prints the line that resumes it.
+/// Installs a session and prints the command that resumes it.
 pub fn install(context: &Context, ready: Ready<'_>, is_dry: bool, json: bool) -> anyhow::Result<()> {
     if !is_dry {
         settle(context)?;
@@ -25,7 +25,7 @@ pub fn install(context: &Context, ready: Ready<'_>, is_dry: bool, json: bool) ->
     let mut path = None;
     match std::mem::replace(&mut ready.takes, Takes::Nothing("")) {
         Takes::File(slot) => {
-            // One that is there already was put there by a run that ended too early.
+            // A killed run may have written the same file.
             let there = std::fs::read(&slot.path).ok();
             let is_there = there.is_some_and(|there| there == ready.bytes);
             if !is_there && slot.path.symlink_metadata().is_ok() {
@@ -33,7 +33,7 @@ pub fn install(context: &Context, ready: Ready<'_>, is_dry: bool, json: bool) ->
             }
             path = Some(slot.path.clone());
             if !is_dry {
-                // Whatever happens later, it can be undone.
+                // Record it first, so that it can be undone if anything below fails.
                 note(context, &ready.id, &slot.path, &ready.bytes)?;
                 for (path, bytes) in slot.beside.iter().filter(|(path, _)| !path.exists()) {
                     write_new(context, path, bytes)?;
@@ -76,7 +76,7 @@ pub fn install(context: &Context, ready: Ready<'_>, is_dry: bool, json: bool) ->
     }
 }
 
-/// Writes a file that nobody has.
+/// Writes a new file; an existing one is an error.
 pub fn write_new(context: &Context, path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let options = Rewrite {
         is_new: true,
@@ -96,7 +96,7 @@ fn write(path: &Path, bytes: &[u8], options: &Rewrite) -> anyhow::Result<()> {
     })
 }
 
-/// Enters a session in an index, unless that has changed meanwhile.
+/// Adds a session to an index, unless another program has changed the index in the meantime.
 fn enter(context: &Context, index: &IndexChange) -> anyhow::Result<()> {
     let _lock = index.lock.as_deref().map(Held::new).transpose()?;
     let changed = || {
@@ -123,7 +123,7 @@ fn enter(context: &Context, index: &IndexChange) -> anyhow::Result<()> {
     write(&index.path, &index.new, &options)
 }
 
-/// The lock of a program: a directory.
+/// A lock of another program, which is a directory.
 struct Held(PathBuf);
 
 impl Held {
@@ -144,11 +144,11 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir(&self.0); // stale for its program after ten seconds
+        let _ = std::fs::remove_dir(&self.0); // on failure, the program considers the lock stale after ten seconds
     }
 }
 
-/// Runs the import command of the program.
+/// Runs the program's import command.
 fn import(context: &Context, ready: &mut Ready<'_>, command: &[&str]) -> anyhow::Result<()> {
     let folder = std::env::temp_dir().join(format!("convo-handoff-{}", ready.id));
     let file = folder.join("session.json");
@@ -182,7 +182,7 @@ fn import(context: &Context, ready: &mut Ready<'_>, command: &[&str]) -> anyhow:
     });
     let _ = std::fs::remove_dir_all(&folder);
     let printed = done?;
-    // goose gives the session an id of its own.
+    // goose assigns its own session id.
     if ready.to.name == "goose" {
         let words = printed.split(|c: char| c.is_whitespace() || "()'\"".contains(c));
         let id = words
@@ -194,7 +194,7 @@ fn import(context: &Context, ready: &mut Ready<'_>, command: &[&str]) -> anyhow:
     Ok(())
 }
 
-/// Where installed sessions are noted.
+/// Path of the file that lists installed sessions.
 fn journal() -> Result<PathBuf> {
     let state = home("XDG_STATE_HOME", ".local/state");
     state
@@ -221,7 +221,7 @@ fn note(context: &Context, id: &str, path: &Path, bytes: &[u8]) -> anyhow::Resul
     write(&journal, &lines, &options)
 }
 
-/// Removes a session that was put in place and has not changed since.
+/// Removes an installed session that has not changed since.
 pub fn undo(context: &Context, id: &str, is_dry: bool) -> anyhow::Result<()> {
     let lines = std::fs::read_to_string(journal()?).unwrap_or_default();
     let entries = lines

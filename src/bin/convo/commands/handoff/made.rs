@@ -1,4 +1,4 @@
-//! The session as the other program gets it: the messages in view under a new header.
+//! Builds the session for the other program: the view under a new header.
 
 use crate::context::Context;
 use convo::error::Result;
@@ -10,20 +10,20 @@ use convo::model::time;
 use convo::model::view::View;
 use serde_json::{Value, json};
 
-/// Values of the new session that the given one does not have.
+/// Values of the new session that the original does not have.
 pub struct Made<'m> {
     pub project: &'m str,
     pub model: Option<&'m str>,
-    /// Whether the models of messages mean something to the program.
+    /// Whether the program understands the models of the messages.
     pub keeps_models: bool,
-    /// Whether messages get new ids, as the program keeps those of all sessions together.
+    /// Whether to drop message ids, because the program stores the messages of all sessions together.
     pub renames: bool,
     pub flatten: bool,
     pub id: String,
 }
 
 impl Made<'_> {
-    /// The session.
+    /// Builds the session.
     pub fn session(&self, source: &Session, view: &View, now: &str) -> Result<Session> {
         let mut lines = Vec::new();
         settle(source, view, &mut lines)?;
@@ -46,7 +46,7 @@ impl Made<'_> {
             if self.renames && members.contains_key("role") {
                 members.remove("id");
             }
-            // What binds a message to the record that it comes from.
+            // Metadata links a message to its original record.
             members.remove("metadata");
             messages.push(value);
         }
@@ -78,12 +78,12 @@ impl Made<'_> {
     }
 }
 
-/// A member of the metadata of a session.
+/// Returns a member of the session's metadata.
 fn own(session: &Session, name: &str) -> Option<String> {
     let header = session.header();
     let (_, metadata) = header.iter().find(|(known, _)| known == "metadata")?;
     let metadata: Value = serde_json::from_slice(metadata).ok()?;
-    // Sessions of older versions have it among the members of their format.
+    // Older versions stored it among the members of the format.
     let older = if name == "cwd" { name } else { "gitBranch" };
     let mut inner = metadata.as_object()?.values().map(|member| &member[older]);
     let found = metadata[name].as_str().or_else(|| inner.find_map(Value::as_str));
@@ -102,7 +102,7 @@ pub fn title(session: &Session) -> Option<String> {
     Some(json::text(title)?.into_owned()).filter(|title| !title.is_empty())
 }
 
-/// A new id in the form of a format.
+/// Generates an id in the format's own form.
 pub fn new_id(context: &Context, to: Format, label: &str) -> Result<String> {
     let digits = context.chance.digits(|| label.to_string())? + &context.chance.digits(String::new)?;
     let (version, head) = match to {
@@ -122,7 +122,7 @@ pub fn new_id(context: &Context, to: Format, label: &str) -> Result<String> {
     ))
 }
 
-/// The id that a format gives the session.
+/// Extracts the session id from the encoded session.
 pub fn id_in(to: Format, bytes: &[u8]) -> Option<String> {
     if to != Format::Opencode {
         return None;
@@ -131,7 +131,7 @@ pub fn id_in(to: Format, bytes: &[u8]) -> Option<String> {
     Some(json::text(json::member(info, "id")?)?.into_owned())
 }
 
-/// A log of Gemini CLI that changed now: it deletes those that did not for a month.
+/// Sets the time of the last update: Gemini CLI deletes logs that have not changed for a month.
 pub fn with_last_update(bytes: &[u8], now: &str) -> Vec<u8> {
     let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
     let mut quoted = Vec::new();
@@ -142,7 +142,7 @@ pub fn with_last_update(bytes: &[u8], now: &str) -> Vec<u8> {
     }
 }
 
-/// A log of Codex with this provider.
+/// Sets the provider of a Codex log.
 pub fn with_provider(bytes: &[u8], provider: &str) -> Vec<u8> {
     let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
     let changed = (|| {
@@ -158,7 +158,7 @@ pub fn with_provider(bytes: &[u8], provider: &str) -> Vec<u8> {
     }
 }
 
-/// A session of opencode that goes on with this model. What other models signed is not sent to it.
+/// Sets the model of an opencode session. Removes metadata of reasoning from other models, such as signatures.
 pub fn with_model(bytes: &[u8], provider: &str, model: &str, is_own: bool) -> Vec<u8> {
     let Ok(mut export) = serde_json::from_slice::<Value>(bytes) else {
         return bytes.to_vec();
@@ -179,7 +179,7 @@ pub fn with_model(bytes: &[u8], provider: &str, model: &str, is_own: bool) -> Ve
     export.to_string().into_bytes()
 }
 
-/// Messages whose reasoning, calls and results are text.
+/// Converts reasoning, calls and results of messages to text.
 fn flattened(messages: Vec<Value>) -> Vec<Value> {
     let mut flat: Vec<Value> = Vec::new();
     for mut message in messages {
@@ -227,7 +227,7 @@ fn joined(one: &str, other: &str) -> String {
     }
 }
 
-/// The text of a content.
+/// Returns the text of a message content.
 fn plain(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

@@ -77,7 +77,7 @@ pub struct Handoff {
     json: bool,
 }
 
-/// A program by its name.
+/// Finds a program by its name.
 fn program(name: &str) -> Result<&'static Program, String> {
     convo::home::program(name).ok_or_else(|| {
         let names = convo::home::PROGRAMS.iter().map(|program| program.name);
@@ -219,7 +219,7 @@ impl Handoff {
         Ok(())
     }
 
-    /// Prints the file, and where it belongs.
+    /// Prints the file, and the path where it belongs.
     fn print(&self, context: &Context, ready: &Ready<'_>) -> anyhow::Result<()> {
         match &self.output {
             _ if self.dry_run => {}
@@ -243,7 +243,7 @@ impl Handoff {
         Ok(())
     }
 
-    /// The working directory, which has to exist.
+    /// Returns the working directory, which must exist.
     fn project(
         &self,
         input: &Input,
@@ -279,7 +279,7 @@ impl Handoff {
     }
 }
 
-/// The refusal of a program that takes no session, with the line by which it resumes its own.
+/// The error for a program that cannot import sessions, with the command that resumes its own.
 fn refused(to: &Program, why: &str, id: Option<&str>, project: &str) -> Error {
     let error = Error::new(Kind::Usage, format!("--to {}: {why}", to.name));
     match to.resume_line(id.unwrap_or("ID"), Some(project)) {

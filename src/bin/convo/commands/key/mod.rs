@@ -1,4 +1,4 @@
-//! `key`: session keys from chats, users and tenants.
+//! `key`: derives session keys from chats, users and tenants.
 
 mod objects;
 mod options;
@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
-/// So many lines that got no key are told; the rest are counted.
+/// Refusals and warnings that are printed; the others are counted.
 const TOLD: u64 = 10;
 
 /// Derive a session key from a chat, user or tenant
@@ -133,7 +133,7 @@ impl Run for Key {
     }
 }
 
-/// Whose session the context of a tool call is.
+/// Reads the owner of a session from the context of a tool call.
 fn tool_context<'o>(object: &'o [u8], paths: &Paths) -> convo::Result<Asked<'o>> {
     if let Err(fault) = json::value_end(object, 0, json::Dialect::Strict) {
         return Err(Error::new(
@@ -147,7 +147,7 @@ fn tool_context<'o>(object: &'o [u8], paths: &Paths) -> convo::Result<Asked<'o>>
     paths.find(object).map(Asked::Owner)
 }
 
-/// What a key says.
+/// Decodes a key into JSON; [`Kind::No`] if it contains no identity.
 fn parsed(key: &str) -> convo::Result<String> {
     let bytes = if let Some(scope) = Scope::of_key(key) {
         scope.write()
@@ -169,20 +169,20 @@ fn parsed(key: &str) -> convo::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// One run's questions.
+/// The requests of one run.
 struct Asking<'k> {
     key: &'k Key,
     context: &'k Context,
     form: Form,
     settings: Settings,
-    /// What was warned of already.
+    /// Warnings that were already printed.
     warned: HashSet<String>,
-    /// How many questions got no key.
+    /// The number of requests without a key.
     without: u64,
 }
 
 impl Asking<'_> {
-    /// A question of the command line.
+    /// Answers a request from command-line options.
     fn one(&mut self, asked: &Asked<'_>) -> anyhow::Result<()> {
         self.warn(asked, "");
         match asked.answer(self.form, &self.settings)? {
@@ -191,7 +191,7 @@ impl Asking<'_> {
         }
     }
 
-    /// Questions of a file, each with a line for its answer.
+    /// Answers each request of a file with one line.
     fn each(
         &mut self,
         path: &PathBuf,
@@ -238,7 +238,7 @@ impl Asking<'_> {
         })
     }
 
-    /// The answer to one object.
+    /// Answers one object.
     fn line(
         &mut self,
         out: &mut dyn Write,
@@ -270,7 +270,8 @@ impl Asking<'_> {
             .map_err(|error| Error::io("cannot write", error).into())
     }
 
-    /// A question that gets no key: told, and its line is empty, so that answers stand beside their questions.
+    /// Reports a request without a key and writes an empty line, or an object with `--json`, so that line N of the
+    /// output answers request N.
     fn refuse(&mut self, out: &mut dyn Write, error: &Error) -> anyhow::Result<()> {
         self.without += 1;
         match self.without > TOLD {
@@ -291,7 +292,7 @@ impl Asking<'_> {
             .map_err(|error| Error::io("cannot write", error).into())
     }
 
-    /// Tells of what is uncertain, of each thing once.
+    /// Prints each warning once.
     fn warn(&mut self, asked: &Asked<'_>, label: &str) {
         if self.key.explain {
             return; // it is among the notes

@@ -1,27 +1,27 @@
-//! JSON objects one after another, one a line or spread over many, as they come.
+//! Splits an input into JSON objects, one per line or spread over many lines.
 
 use convo::error::{Error, Place, Result};
 use convo::model::json::{self, Dialect};
 use std::io::{BufRead, BufReader, Read};
 
-/// Bytes read at once.
+/// Bytes per read.
 const BLOCK: usize = 64 * 1024;
 
-/// Objects of an input. Lines are read one by one; an object that is spread over lines is read with all that follows.
+/// The objects of an input. Reads line by line; an object that spans lines makes it read the whole input.
 pub struct Objects {
     input: BufReader<Box<dyn Read>>,
     line: Vec<u8>,
-    /// Of what is handed out next.
+    /// Position of the next object.
     place: Place,
     rest: Option<Rest>,
     begun: bool,
 }
 
-/// An input that was read to its end.
+/// The unread objects of an input that was read to its end.
 struct Rest {
     bytes: Vec<u8>,
     at: usize,
-    /// Whether each line counts for itself, after one that is no JSON.
+    /// Whether every line is one object, because an earlier one was not JSON.
     lines: bool,
 }
 
@@ -36,12 +36,12 @@ impl Objects {
         }
     }
 
-    /// Whether more is there without waiting for it.
+    /// Whether input is buffered, so that the next read does not block.
     pub fn has_more(&self) -> bool {
         self.rest.is_some() || !self.input.buffer().is_empty()
     }
 
-    /// The next object, or what stands in its place, and where it begins.
+    /// Returns the next object, or a line that is not JSON, and its position.
     pub fn next(&mut self) -> Result<Option<(&[u8], Place)>> {
         while self.rest.is_none() {
             self.place.offset += self.line.len() as u64;
@@ -85,7 +85,7 @@ impl Rest {
         if start == self.bytes.len() {
             return None;
         }
-        // Behind a damaged line nothing is looked through to its end: there may be many of them.
+        // After a damaged line, take single lines: searching for the end of each object would be quadratic.
         let whole = match self.lines {
             true => None,
             false => json::value_end(&self.bytes, start, Dialect::Strict).ok(),
@@ -158,7 +158,7 @@ mod tests {
                 own("]", 4, 10)
             ]
         );
-        // Each is looked through once, however many there are.
+        // Each line is scanned once, so many damaged lines take linear time.
         assert_eq!(all(&"[\n".repeat(100_000)).len(), 100_000);
     }
 }

@@ -1,4 +1,4 @@
-//! The two kinds of identity: a conversation, and an owner.
+//! Options of the two identities: a conversation, and an owner.
 
 use clap::Args;
 use convo::model::scope::owner::{Parts, Paths};
@@ -67,14 +67,14 @@ pub struct Place {
 }
 
 impl Place {
-    /// Whether one of the options identifies a conversation.
+    /// Whether an option identifies a conversation.
     pub fn is_given(&self) -> bool {
         [&self.channel, &self.space, &self.chat, &self.topic, &self.sender]
             .iter()
             .any(|option| option.is_some())
     }
 
-    /// The message.
+    /// Returns the inbound message that the options describe.
     pub fn inbound(&self) -> Inbound<'static> {
         let text = |option: &Option<String>| Cow::Owned(option.clone().unwrap_or_default());
         Inbound {
@@ -90,7 +90,7 @@ impl Place {
         }
     }
 
-    /// The dimensions that separate sessions.
+    /// Parses the dimensions that separate sessions.
     pub fn dimensions(&self) -> convo::Result<Option<Vec<Dimension>>> {
         if let Some(word) = &self.dm_scope {
             return Ok(Some(Dimension::of_dm_scope(word)?.to_vec()));
@@ -99,7 +99,7 @@ impl Place {
         Ok(Some(named?).filter(|named| !named.is_empty()))
     }
 
-    /// The persons of the file.
+    /// Reads the identity links of the file.
     pub fn links(&self) -> convo::Result<Option<Links>> {
         let Some(path) = &self.identity_links else {
             return Ok(None);
@@ -150,14 +150,14 @@ pub struct Whose {
 }
 
 impl Whose {
-    /// Whether one of the options says whose it is.
+    /// Whether an option identifies an owner.
     pub fn is_given(&self) -> bool {
         [&self.tenant, &self.user, &self.session]
             .iter()
             .any(|option| option.is_some())
     }
 
-    /// What is given.
+    /// The parts given on the command line.
     pub fn given(&self) -> Parts {
         Parts {
             tenant: self.tenant.clone(),
@@ -166,7 +166,7 @@ impl Whose {
         }
     }
 
-    /// What stands in for what nobody gives.
+    /// The defaults of parts that neither the options nor the input give.
     pub fn defaults(&self) -> Parts {
         Parts {
             tenant: self.default_tenant.clone(),
@@ -175,7 +175,7 @@ impl Whose {
         }
     }
 
-    /// Where in a context the parts stand.
+    /// The paths of the parts in the context of a tool call.
     pub fn paths(&self) -> Paths {
         let default = Paths::default();
         let own = |option: &Option<String>, default: String| option.clone().unwrap_or(default);

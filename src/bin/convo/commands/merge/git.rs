@@ -1,6 +1,6 @@
-//! The configuration of git.
+//! The git configuration for merging and comparing sessions.
 
-/// What git needs to merge and to compare sessions; the last line belongs to another file.
+/// The git configuration; its last line belongs in `.gitattributes`.
 pub const CONFIG: &str = "[diff \"convo\"]
 \ttextconv = convo show --plain --full
 [merge \"convo\"]

@@ -1,4 +1,4 @@
-//! `merge`: two copies of a session that were changed apart, as one.
+//! `merge`: merges two copies of a session that were changed independently.
 
 mod git;
 mod report;
@@ -136,7 +136,7 @@ struct Operands {
     base: Option<Input>,
     a: Input,
     b: Input,
-    /// A's name in messages.
+    /// Label of A in messages.
     label: String,
 }
 
@@ -184,7 +184,7 @@ impl Merge {
                 let error = Error::new(Kind::Usage, "--driver takes the files %O %A %B and the path %P");
                 return Err(error.hint("print the configuration with: convo merge --git-config"));
             };
-            // The names of temporary files need not look like paths.
+            // Git passes names of temporary files, which need not look like paths.
             let [base, a, b] = [base, a, b].map(|path| Input::Path(path.into()));
             return Ok(Operands {
                 base: Some(base),
@@ -269,7 +269,7 @@ impl Merge {
                 let suffix = self.writing.in_place.as_ref().filter(|suffix| !suffix.is_empty());
                 rewriting.backup = suffix.map(Into::into);
                 match merged.is_unchanged() {
-                    // A run that was killed may have written it, and not made it durable.
+                    // A killed run may have written the file without syncing it.
                     true => settle_file(path).map_err(|error| named(error, &operands.label))?,
                     false => rewrite(path, &rewriting, &operands.label, write)?,
                 }

@@ -1,4 +1,4 @@
-//! What a merge did.
+//! Reports the result of a merge.
 
 use crate::context::Context;
 use crate::output::counted;
@@ -7,10 +7,10 @@ use convo::filter::merge::Merged;
 use convo::format::Format;
 use serde_json::json;
 
-/// So many conflicts are named.
+/// Maximum number of conflicts that are listed.
 const NAMED: usize = 10;
 
-/// Reports numbers, and each conflict.
+/// Reports totals and conflicts.
 pub fn tell(context: &Context, label: &str, merged: &Merged<'_>, is_dry: bool) {
     let totals = &merged.totals;
     for conflict in merged.conflicts.iter().take(NAMED) {
@@ -62,7 +62,7 @@ pub fn tell(context: &Context, label: &str, merged: &Merged<'_>, is_dry: bool) {
     context.output.tell(label, &done);
 }
 
-/// Conflicts and totals as JSON.
+/// Encodes conflicts and totals as JSON.
 pub fn lines(merged: &Merged<'_>) -> Vec<String> {
     let conflict = |conflict: &convo::filter::merge::Conflict| {
         let line = json!({

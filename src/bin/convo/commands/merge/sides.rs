@@ -1,4 +1,4 @@
-//! The inputs of a merge, as lines.
+//! Reads the inputs of a merge as lines.
 
 use crate::args::{Input, InputArgs};
 use crate::context::{Context, named, stopped};
@@ -16,16 +16,16 @@ use convo::model::session::Session;
 use convo::store::{Facts, log};
 use std::io::{self, Read};
 
-/// An input.
+/// One input.
 #[derive(Default)]
 pub struct Side {
     pub label: String,
-    /// None of an empty one.
+    /// None if the input is empty.
     pub format: Option<Format>,
     pub sessions: Vec<Session>,
-    /// The input as it is.
+    /// The original bytes.
     pub bytes: Vec<u8>,
-    /// The file as it was when it was read.
+    /// State of the file when it was read.
     pub facts: Option<Facts>,
     pub packed: bool,
 }
@@ -117,7 +117,7 @@ fn detected(bytes: &[u8], path: Option<&std::path::Path>) -> Result<Format> {
     })
 }
 
-/// The lines of a log of a store without their checksums: each depends on the lines before it.
+/// Returns the lines of a stored log without checksums, because each checksum depends on all lines before it.
 fn without_checksums(session: Session) -> Session {
     let is_checked = |index| log::digits_of(session.record(index).body).is_some();
     if !(0..session.len()).any(is_checked) {
@@ -131,10 +131,10 @@ fn without_checksums(session: Session) -> Session {
     bare
 }
 
-/// The format of all inputs that are not empty.
+/// The common format of all inputs that are not empty.
 ///
 /// # Errors
-/// [`Kind::Usage`] when there are two.
+/// [`Kind::Usage`] if they have different formats.
 pub fn common_format(sides: [&Side; 3]) -> Result<Option<Format>> {
     let is_native = |format: Format| if format.is_lines() { Format::Native } else { format };
     let mut formats = sides

@@ -1,5 +1,4 @@
-//! A merge into the store: missing records are appended to the session, and courses that it did not take are sessions of
-//! their own.
+//! Merges into the store: appends missing records to the session, and stores other branches as sessions of their own.
 
 use super::Merge;
 use super::sides::{Side, common_format};
@@ -15,7 +14,7 @@ use convo::model::lineage::{Aside, Lineage};
 use convo::model::session::Session;
 use convo::store::Store;
 
-/// How often a merge is planned again because the session grew.
+/// How often a merge is retried because the session grew.
 const TRIES: u32 = 50;
 
 impl Merge {
@@ -77,7 +76,7 @@ impl Merge {
                     (None, _) => {}
                 }
             }
-            // Branches name the session that they leave: they are there before it changes.
+            // Store branches first: they link to the session and must exist before it changes.
             let mut totals = merged.totals;
             for branch in &branches {
                 let had = keep_branch(store, branch, self.writing.dry_run)?;
@@ -87,7 +86,7 @@ impl Merge {
             if !self.writing.dry_run {
                 let borrowed: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
                 if borrowed.is_empty() {
-                    // The branches are there already.
+                    // An earlier run may have stored the branches already.
                     let settled = store.settle_lines(&id);
                     settled.map_err(|error| error.kind(Kind::Unsure))?;
                 } else if !store.append_to(&id, &borrowed, length)? {
@@ -111,14 +110,15 @@ impl Merge {
     }
 }
 
-/// The lines that the first side lacks, without their endings.
+/// Returns the lines that the first side lacks, without newlines.
 fn new_lines(lines: &[MergedLine<'_>]) -> Vec<Vec<u8>> {
     let new = lines.iter().filter(|line| line.from != LineSource::A);
     let bodies = new.map(|line| line.bytes.trim_ascii_end().to_vec());
     bodies.filter(|line| !line.is_empty()).collect()
 }
 
-/// Makes a branch, or adds its missing records: the same merge may have made it before. Returns how many records it had.
+/// Creates a branch, or appends the records it lacks, since the same merge may have created it before. Returns how many
+/// records it had.
 fn keep_branch(store: &Store, branch: &[MergedLine<'_>], dry_run: bool) -> Result<u64> {
     let mut session = Session::default();
     for line in branch {
@@ -156,6 +156,6 @@ fn keep_branch(store: &Store, branch: &[MergedLine<'_>], dry_run: bool) -> Resul
         let what = format!("{id}: modified by another program");
         return Err(Error::new(Kind::Locked, what));
     }
-    // Without the header.
+    // The header does not count.
     Ok((session.len() - 1).saturating_sub(lines.len()) as u64)
 }

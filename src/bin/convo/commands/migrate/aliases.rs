@@ -1,4 +1,4 @@
-//! Names that sessions have where they come from, as aliases of the store.
+//! Adopts the names that sessions have in their source as aliases of the store.
 
 use super::examine::Examined;
 use super::plan::Step;
@@ -7,8 +7,8 @@ use convo::store::Store;
 use convo::store::foreign;
 use std::collections::BTreeMap;
 
-/// Gives the sessions the aliases that they had. One that several claim names them all, so that using it
-/// is an error that lists them.
+/// Adds the aliases of migrated sessions. If several sessions claim an alias, it names all of them, and using it is an
+/// error that lists them.
 pub fn claim(context: &Context, store: &Store, examined: &[Examined], steps: &[Step]) -> anyhow::Result<()> {
     let mut claims: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for step in steps.iter().filter(|step| step.outcome.is_complete()) {
@@ -26,8 +26,8 @@ pub fn claim(context: &Context, store: &Store, examined: &[Examined], steps: &[S
         if known == ids {
             continue;
         }
-        // An alias that somebody gave to another session stays theirs. One session's claim wins over the
-        // session whose key it is; claims of several do not.
+        // An alias of another session is not changed. A single claim takes precedence over the session whose key equals
+        // the alias; several claims do not.
         let own = (ids.len() > 1).then(|| store.resolve(&alias).ok()).flatten();
         if let Some(other) = known.iter().chain(&own).find(|id| !ids.contains(id)) {
             let whose = match ids.as_slice() {

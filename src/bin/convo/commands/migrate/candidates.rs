@@ -1,4 +1,4 @@
-//! What became of a message that a source has otherwise now.
+//! Matches stored messages with messages that their source has changed.
 
 use super::growth::Entry;
 use convo::error::Place;
@@ -6,7 +6,7 @@ use convo::model::json::{self, Dialect};
 use convo::model::record::Record;
 use std::collections::{HashMap, HashSet};
 
-/// New messages, among which older ones are looked for.
+/// New messages to match older ones against.
 pub struct Candidates<'e, 's> {
     all: &'e [&'e Entry<'s>],
     bodies: HashSet<&'e [u8]>,
@@ -25,7 +25,7 @@ impl<'e, 's> Candidates<'e, 's> {
         }
     }
 
-    /// Whether a message is among them, unchanged or with more in it; without an id it is looked for in its place.
+    /// Whether the message is among them, unchanged or extended; a message without an id is compared by position.
     pub fn include(&self, old: &Entry<'_>, nth: usize) -> bool {
         let same = match identity(old) {
             Some(id) => self.ids.get(&id).copied(),
@@ -41,13 +41,13 @@ impl<'e, 's> Candidates<'e, 's> {
     }
 }
 
-/// By what a message is known: a tool result by its call, because there is one for each.
+/// Identifies a message by its id, or a tool result by its call, because each call has one result.
 fn identity(entry: &Entry<'_>) -> Option<String> {
     let call = json::member(&entry.body, "tool_call_id").and_then(json::text);
     call.map(|id| format!("call {id}")).or_else(|| entry.id())
 }
 
-/// Whether a message is another with more text, calls or other members.
+/// Whether a message is an extension of another: more text, calls or members.
 fn has_grown(old: &Record<'_>, new: &Record<'_>) -> bool {
     let (Some(before), Some(after)) = (old.message(), new.message()) else {
         return false;

@@ -1,15 +1,17 @@
-//! Claims of sessions to continue others. One is kept where both sessions come in the same run; any other would let a
-//! file speak for a session of the store, and goes to the metadata.
+//! Checks links of imported sessions to the sessions that they continue. A link is kept only if both sessions are
+//! imported in the same run; otherwise a file could claim to continue any stored session, so its link moves to the
+//! metadata.
 
 use super::examine::{Examined, Found};
 use convo::model::json::{self, ObjectBuilder};
 use convo::store::{Store, log};
 use std::collections::HashMap;
 
-/// Members of a header that say which session it continues.
+/// Header members that link to the continued session.
 const CLAIMS: [&str; 2] = ["continued_from", "continuation_index"];
 
-/// Puts aside what sessions claim of others that do not come in this run, or that are not those of the store.
+/// Moves links to the metadata if the continued session is not imported in this run, or if the stored session of that
+/// id is a different one.
 pub fn put_aside(examined: &mut [Examined], store: &Store) {
     let all = || examined.iter().flat_map(|one| one.found.iter().flatten());
     let headers: HashMap<&str, &[u8]> = all()
@@ -31,13 +33,14 @@ pub fn put_aside(examined: &mut [Examined], store: &Store) {
     }
 }
 
-/// The session that a header claims to continue.
+/// The id of the session that a header claims to continue.
 fn parent(header: &[u8]) -> Option<String> {
     let parent = json::member(header, CLAIMS[0]).and_then(json::text)?;
     Some(parent.into_owned())
 }
 
-/// Whether a session of the store begins as one that comes in; its source may have grown since.
+/// Whether the header of a stored session equals that of an imported one, except for `source`, which changes when the
+/// source grows.
 fn is_same(there: &[u8], header: &[u8]) -> bool {
     let bare = |header: &[u8]| json::with_members(header, &[("source", None)]).ok();
     let there = log::bare(there.strip_suffix(b"\n").unwrap_or(there)).into_owned();
@@ -45,7 +48,7 @@ fn is_same(there: &[u8], header: &[u8]) -> bool {
     same(bare(header)) || same(aside(header).and_then(|header| bare(&header)))
 }
 
-/// The header with its claims in the metadata; none where nothing can be changed in it.
+/// Returns the header with its links moved to the metadata; none if the header cannot be edited.
 fn aside(header: &[u8]) -> Option<Vec<u8>> {
     let mut claims = ObjectBuilder::default();
     for name in CLAIMS {

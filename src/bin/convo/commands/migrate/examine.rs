@@ -1,4 +1,4 @@
-//! What a file holds: its sessions as native lines, or why it has none.
+//! Reads the sessions of a file as native lines, or finds out why the file has none.
 
 use crate::args::InputArgs;
 use crate::context::{self, SPARES, detect_file};
@@ -20,14 +20,14 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// A file that was looked at.
+/// The result of reading a file.
 pub struct Examined {
-    /// Where it is; of a session of the store its id.
+    /// Path of the file, or id of a stored session.
     pub path: PathBuf,
-    /// Whether it is a session of the store.
+    /// Whether it is a stored session.
     pub stored: bool,
     pub format: Option<Format>,
-    /// Its sessions; or why there are none, and whether it is damaged ([`Kind::Data`] with a place) or none.
+    /// The sessions, or why there are none.
     pub found: std::result::Result<Vec<Found>, Refusal>,
     pub findings: Vec<Finding>,
     pub losses: BTreeMap<Loss, u64>,
@@ -35,36 +35,36 @@ pub struct Examined {
 
 /// Why a file has no sessions.
 pub enum Refusal {
-    /// It is something else.
+    /// The file is not a session.
     NotASession(Error),
-    /// It is a session, but nothing of it can be read.
+    /// The file is a session without any readable content.
     Damaged(Error),
-    /// It could not be read at all.
+    /// The file cannot be read.
     Failed(Error),
 }
 
-/// A session in a file.
+/// A session found in a file.
 pub struct Found {
-    /// The id it gets.
+    /// The id in the target.
     pub id: String,
-    /// Its header line, made when it had none.
+    /// The header line, generated if the session has none.
     pub header: Vec<u8>,
-    /// The header that is stored instead of it.
+    /// The header to store instead.
     pub instead: Option<Vec<u8>>,
-    /// Whether the header was made in this run, so that what it says of the source is true of this file.
+    /// Whether this run generated the header, so that its `source` describes this file.
     pub made: bool,
-    /// Where its first line begins in a file of lines.
+    /// Byte offset of the first line in a file of lines.
     pub offset: u64,
-    /// By which two copies are known to be the same.
+    /// Hash that identifies equal sessions.
     pub fingerprint: String,
     pub messages: u64,
-    /// Whether it is only a notice in the place of a session of which nothing is left.
+    /// Whether this is a notice in place of an unrecoverable session.
     pub notice: bool,
-    /// Its lines, as long as there is memory for them; read again otherwise.
+    /// The lines, if memory allows; otherwise they are read again.
     pub session: Option<Session>,
 }
 
-/// Looks at a file. `memory` is what may still be kept.
+/// Reads a file. `memory` is the number of bytes that may still be held.
 pub fn examine(path: &Path, reading: &InputArgs, memory: &AtomicI64) -> Examined {
     let mut report = Report::default();
     let (mut format, strict) = (reading.from, reading.strict);
@@ -94,15 +94,15 @@ pub fn examine(path: &Path, reading: &InputArgs, memory: &AtomicI64) -> Examined
     }
 }
 
-/// The sessions of a file that was examined before, with their lines.
+/// Reads the sessions of an examined file again, with their lines.
 pub fn again(path: &Path, format: Format, reading: &InputArgs) -> Result<Vec<Found>> {
     let memory = AtomicI64::new(i64::MAX);
     let found = look(path, &mut Some(format), false, &memory, &mut Report::default());
     found.and_then(|found| picked(found, reading, format))
 }
 
-/// The lines that a session had when its source had this hash; none if the source does not begin with the bytes that it
-/// had then.
+/// Returns the lines that the session had when its source had this hash; none if the current source does not begin with
+/// those bytes.
 pub fn lines_before(path: &Path, format: Format, hash: &str, id: &str) -> Option<HashSet<Vec<u8>>> {
     let mut file = regular::open(path).ok()?;
     let (mut head, whole, _) = context::unwrapped(&mut file).ok()?;
@@ -134,9 +134,9 @@ pub fn lines_before(path: &Path, format: Format, hash: &str, id: &str) -> Option
     Some(stored_lines(&session).map(<[u8]>::to_vec).collect())
 }
 
-/// The sessions that are asked for.
+/// Returns the selected sessions.
 fn picked(mut found: Vec<Found>, reading: &InputArgs, format: Format) -> Result<Vec<Found>> {
-    // Whoever moves house takes everything along.
+    // A migration includes branches.
     let reading = Reading {
         include_branches: true,
         ..reading.into()
@@ -172,7 +172,7 @@ fn look(
                 false => None,
             };
             if verdict.damaged {
-                *format = Some(Format::Native); // a session or not, it is damage and not something else
+                *format = Some(Format::Native); // a damaged file is reported as damaged, whether it is a session or not
             }
             lost.or(verdict.format).ok_or_else(unknown)?
         }
@@ -207,7 +207,7 @@ fn look(
         .collect())
 }
 
-/// The notice that takes the place of a session, unless the file is something else that is as it should be.
+/// Creates a notice in place of an unrecoverable session; none if the file is an intact file of another kind.
 fn notice(path: &Path, format: Format, bytes: &[u8], why: &Error) -> Option<Session> {
     let system = foreign::system_of_format(format)?;
     let name = path.file_name()?.to_str()?;
@@ -227,7 +227,7 @@ fn notice(path: &Path, format: Format, bytes: &[u8], why: &Error) -> Option<Sess
     system.notice(&source, &copies, &why.message)
 }
 
-/// Opens a file; none when only its spare copies are there.
+/// Opens a file; none if only its backup copies exist.
 fn open(path: &Path) -> Result<(Option<File>, i64)> {
     match regular::open(path) {
         Ok(file) => {
@@ -263,7 +263,7 @@ fn converted(session: Session, keep: bool) -> Found {
     }
 }
 
-/// A file of lines: sessions begin with their headers; lines ahead of the first get one.
+/// Reads a file of lines: each session starts with its header; lines before the first header get one.
 fn lines(
     path: &Path,
     format: Format,
@@ -277,7 +277,7 @@ fn lines(
         whole.update(record.full);
         let header = record.event().is_some_and(|event| event.is_header());
         if header || (building.is_empty() && !matches!(record.kind, Line::Blank)) {
-            // What stands ahead of the first belongs to it, as a byte order mark does.
+            // The first session includes everything before its header, e.g. a byte order mark.
             let offset = if building.is_empty() {
                 0
             } else {
@@ -391,7 +391,7 @@ impl Building {
     }
 }
 
-/// A line as it is stored: without its newline and a byte order mark, but with a carriage return.
+/// Returns a line as it is stored: without newline and byte order mark, but with its carriage return.
 pub fn stored<'r>(record: &Record<'r>) -> &'r [u8] {
     let end = record.full.strip_suffix(b"\n").unwrap_or(record.full);
     if end.ends_with(b"\r") && record.body.len() < end.len() {
@@ -401,7 +401,7 @@ pub fn stored<'r>(record: &Record<'r>) -> &'r [u8] {
     record.body
 }
 
-/// The lines of a session as they are stored: its header first, made when it had none.
+/// The lines of a session as they are stored, starting with its header, which is generated if missing.
 pub fn stored_lines(found: &Found) -> impl Iterator<Item = &[u8]> {
     let session = found.session.as_ref();
     let own = session.is_some_and(|session| !session.is_empty() && session.class(0) == Class::Header);

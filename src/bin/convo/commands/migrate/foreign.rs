@@ -1,5 +1,5 @@
-//! A folder of another system as the place where sessions go: which files each becomes there, and whether they are
-//! there already.
+//! Writes sessions to a directory of another system: computes the files of each session and compares them with existing
+//! files.
 
 use super::carry::{Recent, Standing, session};
 use super::examine::Examined;
@@ -23,30 +23,30 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The folder, and what goes there.
+/// The target directory and the files to write.
 pub struct Foreign {
     pub format: Format,
     pub folder: PathBuf,
     page: PageOptions,
-    /// Secrets on pages.
+    /// Number of secrets on HTML pages.
     pub secrets: AtomicU64,
-    /// Names of sessions of the store.
+    /// Aliases of stored sessions, by id.
     aliases: HashMap<String, Vec<String>>,
-    /// By file and number of the session in it.
+    /// By index of the file and of the session in it.
     made: HashMap<(usize, usize), Result<Made>>,
 }
 
 /// The files of one session.
 pub struct Made {
-    /// What they are called, in order.
+    /// File names, in the order in which they are written.
     pub names: Vec<String>,
     digest: String,
-    /// As long as there is memory for them; made again otherwise.
+    /// File contents, if memory allows; otherwise they are generated again.
     files: Option<Vec<FolderFile>>,
 }
 
 impl Foreign {
-    /// A folder of a system; the store is the one that sessions may come from.
+    /// Describes a directory of a system; `store` is needed if stored sessions are migrated.
     pub fn new(format: Format, folder: PathBuf, page: PageOptions, store: Option<&Store>) -> Result<Foreign> {
         let mut aliases: HashMap<String, Vec<String>> = HashMap::new();
         for (alias, ids) in store.map(Store::aliases).transpose()?.unwrap_or_default() {
@@ -64,8 +64,7 @@ impl Foreign {
         })
     }
 
-    /// Makes the files of every session that was found; what they cannot carry is added to what is told of its source,
-    /// and with `strict` refused.
+    /// Generates the files of every session. Losses are added to the report of the source, or refused with `strict`.
     pub fn make(
         &mut self,
         examined: &mut [Examined],
@@ -119,7 +118,7 @@ impl Foreign {
         }
     }
 
-    /// A session, and the files that it becomes.
+    /// Returns a session and its files.
     fn files(
         &self,
         examined: &Examined,
@@ -131,7 +130,7 @@ impl Foreign {
         let aliases = examined.stored.then(|| {
             let known = self.aliases.get(&*examined.path.to_string_lossy());
             let mut left = known.cloned().unwrap_or_default();
-            // Those that it came with stay in their order.
+            // Aliases that the header lists keep their order.
             let first = (!session.is_empty()).then(|| session.record(0).body.to_vec());
             let mut all = foreign::aliases(&first.unwrap_or_default());
             all.retain(|alias| left.contains(alias));
@@ -144,7 +143,7 @@ impl Foreign {
         Ok((session, files))
     }
 
-    /// What was made of a session, or why nothing was.
+    /// Returns the generated files of a session, or the error.
     pub fn made(&self, file: usize, nth: usize) -> Result<&Made> {
         match self.made.get(&(file, nth)) {
             Some(Ok(made)) => Ok(made),
@@ -156,7 +155,7 @@ impl Foreign {
         }
     }
 
-    /// The files of a session, from memory or made again.
+    /// Returns the contents of the files, from memory or generated again.
     fn again(
         &self,
         (file, nth): (usize, usize),
@@ -180,8 +179,8 @@ impl Foreign {
         file.map(regular::read_all).transpose()
     }
 
-    /// How a session stands to what is there: all of its files, none or some of them, or what they were when the source
-    /// was shorter. A file of another content is [`Kind::Exists`].
+    /// Compares a session with the existing files: present, new or incomplete, or grown. A file with different content
+    /// is [`Kind::Exists`].
     pub fn standing(&self, at: (usize, usize), examined: &Examined, recent: &Recent<'_>) -> Result<Standing> {
         let (mut missing, mut older) = (0, 0);
         let files = self.again(at, examined, recent)?;
@@ -209,7 +208,7 @@ impl Foreign {
         })
     }
 
-    /// Replaces the files of a session by those of the longer one, each as a whole and in their order.
+    /// Replaces the files of a session that has grown, each atomically and in order.
     pub fn update(
         &self,
         at: (usize, usize),
@@ -242,8 +241,8 @@ impl Foreign {
         Ok(())
     }
 
-    /// Writes the list of sessions that the system keeps beside them, where it keeps one: a row for each file that is
-    /// there. One that says so already is left alone.
+    /// Writes the system's index of sessions, if it has one, with a row for each existing file. An up-to-date index is
+    /// not rewritten.
     pub fn list(&self, lock_timeout: Duration) -> Result<()> {
         match foreign::system_of_format(self.format) {
             None if self.format == Format::Html => pages::write_index(&self.folder, &self.page, lock_timeout),
@@ -252,8 +251,7 @@ impl Foreign {
         }
     }
 
-    /// Writes the files of a session that are not there under temporary names: a run that was killed may have left
-    /// some of them.
+    /// Stages the missing files of a session under temporary names; a killed run may have written some of them.
     pub fn stage<'b>(
         &self,
         batch: &'b Batch,
@@ -281,12 +279,12 @@ impl Foreign {
 }
 
 impl Made {
-    /// The name that nobody else may have: that of the last file, which every session has.
+    /// The name that identifies the session: that of the last file, which every session has.
     pub fn name(&self) -> &str {
         self.names.last().map_or("", String::as_str)
     }
 
-    /// By which two copies are known to be the same.
+    /// Hash that identifies equal sessions.
     pub fn digest(&self) -> &str {
         &self.digest
     }

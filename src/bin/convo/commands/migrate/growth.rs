@@ -1,4 +1,4 @@
-//! What a source that has grown adds to the session that was stored of it.
+//! Computes the lines that a source has gained since it was stored.
 
 use super::candidates::Candidates;
 use super::examine::stored;
@@ -16,28 +16,29 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// How a stored session relates to its source.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Growth {
-    /// It has everything that the source has.
+    /// The stored session has everything that the source has.
     None,
-    /// These lines are to be appended.
+    /// Lines to append.
     Lines(Vec<Vec<u8>>),
-    /// Neither is the beginning of the other.
+    /// Neither is a prefix of the other.
     Diverged,
 }
 
-/// A stored session, and what its source contains now.
+/// A stored session and the current content of its source.
 pub struct Sources<'s> {
-    /// With the lines that `gc` moved to the archive.
+    /// The stored session, including the lines that `gc` moved to the archive.
     pub stored: &'s Session,
     pub new: &'s Session,
-    /// Whether the source is of another format, so that its header is generated and its messages can change.
+    /// Whether the source has another format, so that its header is generated and its messages can change.
     pub converted: bool,
-    /// The lines that the source had when it was stored last, if it begins with the bytes that it had then.
+    /// Returns the lines that the source had when it was last stored; none if the source no longer begins with the same
+    /// bytes.
     pub before: &'s dyn Fn() -> Option<HashSet<Vec<u8>>>,
-    /// Id and time of an event of this content.
+    /// Generates id and time of an event with this content.
     pub stamp: &'s dyn Fn(&str) -> Result<Stamp>,
 }
 
-/// Members of a header that a source does not change.
+/// Header members that an update never changes.
 const FIXED: [&str; 8] = [
     "type",
     "version",
@@ -53,7 +54,7 @@ const FIXED: [&str; 8] = [
 enum Sort {
     Message,
     Event,
-    /// A passthrough record, or a damaged line: its position has no meaning.
+    /// A passthrough record or a damaged line, whose position has no meaning.
     Passthrough,
 }
 
@@ -61,12 +62,12 @@ enum Sort {
 pub struct Entry<'s> {
     pub body: Cow<'s, [u8]>,
     sort: Sort,
-    /// Line of its session.
+    /// Line index in its session.
     index: usize,
 }
 
 impl Entry<'_> {
-    /// Its own id.
+    /// The id of the record itself.
     pub fn id(&self) -> Option<String> {
         json::member(&self.body, "id")
             .and_then(json::text)
@@ -92,13 +93,13 @@ fn entries(session: &Session) -> Vec<Entry<'_>> {
     (0..session.len()).filter_map(entry).collect()
 }
 
-/// The SHA-256 of the source as it was when the session was stored or updated last.
+/// The SHA-256 of the source when the session was last stored or updated.
 pub fn source_hash(header: &[(String, Vec<u8>)]) -> Option<String> {
     let (_, source) = header.iter().find(|(name, _)| name == "source")?;
     json::text(json::member(source, "sha256")?).map(Cow::into_owned)
 }
 
-/// The format of the source then.
+/// The format of the source at that time.
 pub fn source_format(header: &[(String, Vec<u8>)]) -> Option<Format> {
     let (_, source) = header.iter().find(|(name, _)| name == "source")?;
     let name = json::text(json::member(source, "format")?)?;
@@ -106,7 +107,7 @@ pub fn source_format(header: &[(String, Vec<u8>)]) -> Option<Format> {
 }
 
 impl Sources<'_> {
-    /// Compares the two.
+    /// Compares the stored session with its source.
     pub fn growth(&self) -> Result<Growth> {
         let (stored, new) = (entries(self.stored), entries(self.new));
         let updates = stored.iter().map(|entry| entry.index);
@@ -128,7 +129,7 @@ impl Sources<'_> {
         let walked = self.walk(stored_messages, &sequence, &stored);
         let added = &sequence[walked.matched..];
         if walked.is_unproven && !added.is_empty() {
-            return Ok(Growth::Diverged); // they may be what was destroyed here
+            return Ok(Growth::Diverged); // the added lines may be lines that were discarded here
         }
         let events = added.iter().filter(|entry| entry.sort == Sort::Event);
         let events: HashSet<String> = events.filter_map(|entry| entry.id()).collect();
@@ -144,7 +145,7 @@ impl Sources<'_> {
             let before = (self.before)();
             let gone = |entry: &Entry<'_>| before.as_ref().is_some_and(|lines| lines.contains(&*entry.body));
             if added.is_empty() && !walked.rest.iter().all(|entry| gone(entry)) {
-                return Ok(Growth::None); // messages that were appended here, or an older copy of the source
+                return Ok(Growth::None); // messages were appended here, or the source is an older copy
             }
             let candidates = Candidates::new(added);
             let mut rest = walked.rest.iter().enumerate();
@@ -158,7 +159,7 @@ impl Sources<'_> {
         for entry in restated {
             lines.push(self.withdrawal(&entry.id().unwrap_or_default())?);
         }
-        // Passthrough records keep their order among the lines that are added.
+        // Passthrough records are added in the order of the source.
         let mut known: HashMap<&[u8], usize> = HashMap::new();
         for entry in stored.iter().filter(|entry| entry.sort == Sort::Passthrough) {
             *known.entry(&entry.body).or_default() += 1;
@@ -178,7 +179,7 @@ impl Sources<'_> {
             }
         }
         let updated = self.header(&updates, !lines.is_empty())?;
-        // The header last: it says that all lines of the source are here.
+        // The header comes last because its hash states that all lines of the source are stored.
         lines.extend(updated);
         if lines.is_empty() {
             return Ok(Growth::None);
@@ -189,7 +190,7 @@ impl Sources<'_> {
         }
     }
 
-    /// Messages and events that earlier updates replaced.
+    /// Finds messages and events that earlier updates replaced.
     fn replaced(&self, updates: &BTreeSet<usize>) -> HashSet<usize> {
         let mut replaced: HashSet<usize> = HashSet::new();
         let mut withdrawn: HashSet<Vec<u8>> = HashSet::new();
@@ -216,7 +217,7 @@ impl Sources<'_> {
         replaced
     }
 
-    /// Goes along both as far as they are equal.
+    /// Walks both sequences as far as they are equal.
     fn walk<'e, 's>(
         &self,
         stored: impl Iterator<Item = &'e Entry<'s>>,
@@ -224,7 +225,7 @@ impl Sources<'_> {
         all: &[Entry<'_>],
     ) -> Walked<'e, 's> {
         let mut walked = Walked::default();
-        // Of lines that `gc --discard` destroyed only the source knows that they were here.
+        // After `gc --discard`, only the source can show which lines were stored here.
         let destroyed = !self.stored.destroyed().is_empty() || has_discarded(self.stored);
         let (lines, before): (HashSet<&[u8]>, _) = match destroyed {
             true => (all.iter().map(|entry| &*entry.body).collect(), (self.before)()),
@@ -268,14 +269,14 @@ impl Sources<'_> {
         walked
     }
 
-    /// Whether one of these messages is hidden by a change that was made here.
+    /// Whether a local change hides any of these messages.
     fn hides(&self, messages: &[&Entry<'_>]) -> bool {
         let view = View::replay(self.stored);
         let visible: HashSet<usize> = view.items.iter().filter_map(|item| item.line()).collect();
         messages.iter().any(|entry| !visible.contains(&entry.index))
     }
 
-    /// The event that takes messages out of the view which the source has no longer, or otherwise.
+    /// Creates the event that hides messages that the source no longer has or has changed.
     fn replacement(&self, messages: &[&Entry<'_>]) -> Result<Vec<u8>> {
         let derived: HashMap<usize, String> = self.stored.derived_ids().collect();
         let mut counts: HashMap<String, u64> = HashMap::new();
@@ -312,7 +313,7 @@ impl Sources<'_> {
         Ok(event.finish())
     }
 
-    /// The event that takes back one that the source has otherwise now.
+    /// Creates the event that undoes an event that the source has changed.
     fn withdrawal(&self, id: &str) -> Result<Vec<u8>> {
         let stamp = (self.stamp)(id)?;
         let mut event = ObjectBuilder::default();
@@ -325,7 +326,7 @@ impl Sources<'_> {
         Ok(event.finish())
     }
 
-    /// The event that brings the header up to date; members that were changed here stay as they are.
+    /// Creates the event that updates the header; members that were changed locally are kept.
     fn header(&self, updates: &BTreeSet<usize>, has_lines: bool) -> Result<Option<Vec<u8>>> {
         let first = |session: &Session| match session.is_empty() {
             true => Vec::new(),
@@ -372,7 +373,7 @@ impl Sources<'_> {
         Ok(Some(event.finish()))
     }
 
-    /// Whether the view with these lines is that of the source.
+    /// Whether the view equals that of the source once these lines are appended.
     fn shows_the_source(&self, lines: &[Vec<u8>]) -> bool {
         let mut updated = self.stored.clone();
         lines.iter().for_each(|line| updated.push_new(line));
@@ -386,16 +387,16 @@ impl Sources<'_> {
     }
 }
 
-/// See [`Sources::walk`].
+/// The result of [`Sources::walk`].
 #[derive(Default)]
 struct Walked<'e, 's> {
-    /// How many of the new lines are stored.
+    /// Number of new lines that are stored.
     matched: usize,
-    /// Stored messages from the first that differs.
+    /// Stored messages from the first difference on.
     rest: Vec<&'e Entry<'s>>,
-    /// Stored events that the source does not have, or has otherwise.
+    /// Stored events that the source does not have or has changed.
     local: Vec<&'e Entry<'s>>,
-    /// Whether `gc --discard` destroyed lines, and it is not known which of the source's lines they were.
+    /// Whether `gc --discard` destroyed lines that cannot be identified in the source.
     is_unproven: bool,
     /// Whether lines were destroyed by `gc --discard`.
     is_shortened: bool,

@@ -1,4 +1,4 @@
-//! Renames sources whose sessions are durable, so that the next run passes over them.
+//! Renames sources whose sessions are durable, so that the next run skips them.
 
 use crate::input::file_discovery::{self, MARK};
 use convo::error::Error;
@@ -6,13 +6,13 @@ use convo::store::rename_new;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Renames a source and what belongs to it. The source itself goes first: what a killed run leaves is then known
-/// by its name ([`file_discovery::is_left`]), and never taken for a session of its own.
+/// Renames a source and its companion files. The source is renamed first: if the run is killed,
+/// [`file_discovery::is_left`] recognizes the remaining files and never treats them as sessions.
 pub fn source(path: &Path, listed: impl Fn(&Path) -> bool) -> convo::Result<()> {
     let mut all = Vec::new();
     if let Some(log) = file_discovery::log_of(path).filter(|log| log.exists()) {
         if listed(&log) {
-            return Ok(()); // the log has its own turn, and takes its sidecar along
+            return Ok(()); // the log is a source itself and renames its sidecar
         }
         all.push(log.clone());
         all.extend(file_discovery::beside(&log));
@@ -22,7 +22,7 @@ pub fn source(path: &Path, listed: impl Fn(&Path) -> bool) -> convo::Result<()> 
     all.iter().try_for_each(|file| one(file))
 }
 
-/// Renames one file, if it is there still.
+/// Renames one file if it exists.
 pub fn one(file: &Path) -> convo::Result<()> {
     match file.metadata() {
         Ok(_) => {}

@@ -76,10 +76,10 @@ pub struct Migrate {
     /// Do not read subdirectories
     #[arg(long, help_heading = "Input")]
     no_recursive: bool,
-    // Accepted, and the default.
+    // The default; accepted for compatibility.
     #[arg(short, long, hide = true, conflicts_with = "no_recursive")]
     recursive: bool,
-    // The former spelling of the operand @all.
+    // The former name of the operand @all.
     #[arg(long, hide = true, requires = "out")]
     all: bool,
     /// Follow symbolic links in directories
@@ -126,13 +126,13 @@ pub struct Migrate {
     json: bool,
 }
 
-/// Bytes of converted sessions that are kept between looking and writing; larger runs read files twice.
+/// Bytes of converted sessions that are held between reading and writing; larger runs read files twice.
 const MEMORY: i64 = 256 << 20;
 
-/// Sessions that become durable together.
+/// Sessions that are synced together.
 const GROUP: usize = 4096;
 
-/// Reports a directory without files to read; those that were renamed before are no error.
+/// Reports a directory without files to read; if all were renamed by `--mark`, this is not an error.
 fn nothing_found(context: &Context, path: &Path, marked: usize, recursive: bool) {
     match marked {
         0 => context
@@ -222,7 +222,7 @@ impl Migrate {
         self.to.unwrap_or(Format::Native)
     }
 
-    /// The options of pages.
+    /// Returns the options of HTML pages.
     fn page(&self) -> convo::Result<PageOptions> {
         let mut page = self.page.options(self.format())?;
         let given = self.page.given().or(self.page_messages.map(|_| "--page"));
@@ -235,7 +235,7 @@ impl Migrate {
         Ok(page)
     }
 
-    /// What the operands name, each once, and what a killed run has left of files that it renamed.
+    /// Returns the sources of all operands without duplicates, and files that a killed run did not rename.
     fn sources(&self, context: &Context) -> anyhow::Result<(Vec<Source>, Vec<PathBuf>)> {
         let (mut sources, mut left) = (Vec::new(), Vec::new());
         if self.all || self.paths.iter().any(|path| path == Path::new(ALL)) {
@@ -286,7 +286,7 @@ impl Migrate {
         Ok((sources, left))
     }
 
-    /// Where sessions go; none in a dry run without a store, for which everything is new.
+    /// Opens the target; none in a dry run without a store, where every session is new.
     fn target<'c>(&self, context: &'c Context, sources: &[Source]) -> anyhow::Result<Option<Target<'c>>> {
         if let Some(folder) = &self.out {
             if !self.dry_run {
@@ -321,7 +321,7 @@ impl Migrate {
         )
     }
 
-    /// Looks at every source; the results are in their order.
+    /// Reads every source; the results are in the order of the sources.
     fn examine(&self, context: &Context, sources: &[Source], memory: &AtomicI64) -> Vec<Examined> {
         let done = AtomicUsize::new(0);
         in_parallel(self.threads(), sources, |source| {
@@ -351,7 +351,7 @@ impl Migrate {
         let new: Vec<usize> = (0..steps.len())
             .filter(|step| steps[*step].outcome.is_new())
             .collect();
-        // What is told to be there must be there after a power cut, whoever has put it there.
+        // Sessions reported as present must be durable, whichever program wrote them.
         if steps.iter().any(|step| step.outcome == Outcome::Skipped) {
             target.settle()?;
         }
@@ -408,14 +408,14 @@ impl Migrate {
         context.output.progress(None);
         match target {
             Target::Store(store) => aliases::claim(context, store, examined, steps)?,
-            // Last, so that nothing is listed that is not there.
+            // Write the index last, so that it lists only existing files.
             Target::Foreign(foreign) => foreign.list(context.lock_timeout())?,
             Target::Folder(_) => {}
         }
         Ok(())
     }
 
-    /// Renames the sources that are safe, and what a run that was killed while it renamed has left.
+    /// Renames the sources whose sessions are complete in the target, and files that a killed run did not rename.
     fn mark(&self, context: &Context, examined: &[Examined], steps: &[Step], left: &[PathBuf]) {
         if !self.mark {
             if !left.is_empty() {
@@ -436,7 +436,7 @@ impl Migrate {
             let mut own = plan::of_file(steps, file).iter().peekable();
             let notice = examined.found.iter().flatten().any(|found| found.notice);
             let safe = own.peek().is_some()
-                && !notice // the file is all that there is
+                && !notice // the source is the only copy
                 && own.all(|step| step.outcome.is_complete());
             if safe {
                 let marked = mark::source(&examined.path, |path| listed.contains(path));

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
-/// Writes the index of all pages in a directory. An equal one is not replaced.
+/// Writes the index of all pages in a directory; an up-to-date index is not replaced.
 pub fn write_index(folder: &Path, page: &PageOptions, lock_timeout: Duration) -> Result<()> {
     let cannot_read = |error| Error::io("cannot read", error);
     let mut names = Vec::new();

@@ -1,4 +1,4 @@
-//! Standard input, converted to standard output.
+//! Converts standard input to standard output.
 
 use super::Migrate;
 use crate::args::{EditArgs, Input, OutputArgs, Target};
@@ -10,7 +10,7 @@ use convo::filter::Plan;
 use convo::format::Format;
 
 impl Migrate {
-    /// Standard input to standard output.
+    /// Converts standard input to standard output.
     pub fn pipe(&self, context: &Context) -> anyhow::Result<()> {
         if self.paths.len() > 1 || self.out.is_some() || self.mark {
             return Err(Error::new(

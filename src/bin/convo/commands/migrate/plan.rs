@@ -1,4 +1,4 @@
-//! What is to become of each session that was found, and how it is told.
+//! Plans the migration of each session and formats its row in the report.
 
 use super::carry::{Recent, Standing, Target};
 use super::examine::{Examined, Found, Refusal};
@@ -10,14 +10,14 @@ use convo::error::{Error, Kind};
 use convo::model::json;
 use std::collections::HashMap;
 
-/// What became of a session or file; the later, the worse.
+/// The outcome for a session or file, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     Skipped,
     Migrated,
-    /// What the source has gained is appended to the session that was stored of it.
+    /// New lines of the source are appended to the stored session.
     Updated,
-    /// Nothing could be recovered: a notice takes the place of the session.
+    /// Nothing is recoverable; a notice takes the session's place.
     Notice,
     NotASession,
     Damaged,
@@ -26,7 +26,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// In the order of the summary.
+    /// All outcomes, in the order of the summary.
     pub const ALL: [Outcome; 8] = [
         Outcome::Migrated,
         Outcome::Updated,
@@ -52,12 +52,12 @@ impl Outcome {
         }
     }
 
-    /// Whether the session is to be written.
+    /// Whether the session is written as a new one.
     pub const fn is_new(self) -> bool {
         matches!(self, Outcome::Migrated | Outcome::Notice)
     }
 
-    /// Whether everything that the source has of the session is at its target.
+    /// Whether the target has everything that the source has of the session.
     pub const fn is_complete(self) -> bool {
         matches!(self, Outcome::Skipped | Outcome::Migrated | Outcome::Updated)
     }
@@ -69,12 +69,12 @@ pub struct Step {
     pub nth: usize,
     pub outcome: Outcome,
     pub error: Option<Error>,
-    /// Of an update.
+    /// The update, if the outcome is [`Outcome::Updated`].
     pub update: Option<Update>,
 }
 
 impl Step {
-    /// It could not be done: a name that was taken meanwhile is a conflict, all else a failure.
+    /// Records an error: a name that was taken in the meantime is a conflict, everything else a failure.
     pub fn fail(&mut self, error: Error) {
         self.outcome = if error.kind == Kind::Exists {
             Outcome::Conflict
@@ -85,15 +85,15 @@ impl Step {
     }
 }
 
-/// Who has an id: the file and the place in it of the first that does, and of the first whose content is another.
+/// The sessions that use an id: file and session index of the first, and of the first one with different content.
 struct Claim<'e> {
     first: (usize, usize),
     fingerprint: &'e str,
     other: Option<(usize, usize)>,
 }
 
-/// Decides for every session: a key in two files of different content is a conflict of both; copies of one
-/// session are migrated once. A notice gives way to any session of its id.
+/// Decides the outcome of every session. Different sessions with the same id in two files conflict; copies of a session
+/// are migrated once. A notice is skipped if a session has its id.
 pub fn decide(
     examined: &[Examined],
     target: Option<&Target<'_>>,
@@ -125,7 +125,7 @@ pub fn decide(
             steps.push(step);
         }
     }
-    // Sessions first.
+    // Sessions take precedence over notices.
     for outcome in [Outcome::Migrated, Outcome::Notice] {
         for step in steps.iter().filter(|step| step.outcome == outcome) {
             let Ok(found) = &examined[step.file].found else {
@@ -203,7 +203,7 @@ pub fn decide(
     steps
 }
 
-/// The name that a session gets, and by what copies of it are known.
+/// Returns the name that a session claims in the target, and the hash that identifies equal sessions.
 fn claimed<'s>(found: &'s Found, step: &Step, target: Option<&'s Target<'_>>) -> (&'s str, &'s str) {
     match target {
         Some(Target::Foreign(foreign)) => foreign
@@ -220,23 +220,23 @@ pub fn of_file(steps: &[Step], file: usize) -> &[Step] {
     &steps[start..end]
 }
 
-/// What is told of one file.
+/// The report on one file.
 pub struct Row<'e> {
     examined: &'e Examined,
     pub outcome: Outcome,
     sessions: Vec<Told<'e>>,
 }
 
-/// What is told of one session.
+/// The report on one session.
 struct Told<'e> {
     id: &'e str,
     messages: u64,
     outcome: Outcome,
-    /// The files that it becomes, when it is not one of its id.
+    /// The target files, if the name differs from the id.
     files: &'e [String],
 }
 
-/// The row of a file from the steps of its sessions.
+/// Builds the row of a file from the steps of its sessions.
 pub fn row<'e>(examined: &'e Examined, steps: &[Step], files: &dyn Fn(&Step) -> &'e [String]) -> Row<'e> {
     let outcome = match &examined.found {
         Err(Refusal::NotASession(_)) => Outcome::NotASession,
@@ -291,7 +291,7 @@ impl Row<'_> {
         ]
     }
 
-    /// One object.
+    /// Encodes the row as an object.
     pub fn json(&self) -> String {
         let damage = self
             .examined
@@ -329,7 +329,7 @@ impl Row<'_> {
         row.to_string()
     }
 
-    /// How many messages are from which file, when the session had to be put together.
+    /// The number of messages from each file, if the session was assembled from several.
     fn from(&self) -> Option<serde_json::Value> {
         let [found] = self.examined.found.as_deref().ok()? else {
             return None;

@@ -1,4 +1,4 @@
-//! Sessions of the store as sources: named ones, or all.
+//! Migrates stored sessions, selected by name or all.
 
 use super::examine::{Examined, Found, Refusal};
 use crate::args::Input;
@@ -15,18 +15,18 @@ use std::io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Where a session is before it is migrated.
+/// The source of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
     /// A file.
     File(PathBuf),
-    /// The store: the id.
+    /// The id of a stored session.
     Stored(String),
 }
 
-/// The session of the store that an operand names: none when it is a file, or looks like one.
+/// Resolves an operand to a stored session; none if it is a file or looks like one.
 pub fn named(context: &Context, operand: &Path) -> Result<Option<String>> {
-    // What cannot be looked at is no name: it may be a file.
+    // An operand that cannot be examined is not a session name; it may be a file.
     let is_there = match operand.try_exists() {
         Err(error) if matches!(error.kind(), NotADirectory | InvalidFilename | InvalidInput) => false,
         found => found.map_err(|error| Error::io("cannot open", error))?,
@@ -40,7 +40,7 @@ pub fn named(context: &Context, operand: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Looks at a session of the store. `memory` is what may still be kept.
+/// Reads a stored session. `memory` is the number of bytes that may still be held.
 pub fn examine(store: Result<&Store>, id: &str, strict: bool, memory: &AtomicI64) -> Examined {
     let mut report = Report::default();
     let found = store.and_then(|store| {
@@ -66,7 +66,7 @@ pub fn examine(store: Result<&Store>, id: &str, strict: bool, memory: &AtomicI64
     }
 }
 
-/// The session with its lines.
+/// Reads the session again, with its lines.
 pub fn again(store: &Store, id: &str) -> Result<Vec<Found>> {
     look(store, id, true, &mut Report::default()).map(|found| vec![found])
 }

@@ -1,4 +1,4 @@
-//! What is told of a run: one line a source, what was met and lost on the way, and a summary.
+//! Reports a run: one line per source, its damage and losses, and a summary.
 
 use super::examine::{Examined, Refusal};
 use super::plan::{self, Outcome, Step};
@@ -11,13 +11,13 @@ use convo::error::{Error, Place};
 use convo::format::report::{Report, describe_losses};
 use std::collections::BTreeMap;
 
-/// How it is told.
+/// Options of the report.
 pub struct Telling<'t> {
     pub context: &'t Context,
     pub json: bool,
     pub null: bool,
     pub dry_run: bool,
-    /// Whether sessions become sessions of the store.
+    /// Whether the target is the store.
     pub stores: bool,
 }
 
@@ -29,7 +29,8 @@ const COLUMNS: [Column; 4] = [
 ];
 
 impl Telling<'_> {
-    /// One line a file, and a summary. `names` are the files that a session becomes, where it is not one of its id.
+    /// Prints one line per file and a summary. `names` returns the target files of a session whose name differs from
+    /// its id.
     pub fn all<'n>(
         &self,
         examined: &'n [Examined],
@@ -51,7 +52,8 @@ impl Telling<'_> {
                 true => lines.push_str(&(row.json() + if self.null { "\0" } else { "\n" })),
                 false => rows.push(row.cells(self.dry_run)),
             }
-            // What is true of a whole file and no damage is likely true of many: told once, with their number.
+            // Findings about a whole file that are not damage often apply to many files: print each once, with the
+            // number of files.
             let (general, own_findings): (Vec<_>, Vec<_>) = examined
                 .findings
                 .iter()
@@ -112,7 +114,7 @@ impl Telling<'_> {
         Ok(())
     }
 
-    /// What went wrong with a file and its sessions.
+    /// Prints the errors of a file and its sessions.
     fn errors(&self, examined: &Examined, steps: &[Step]) {
         let label = path_name(&examined.path);
         let tell = |error: &Error, place: Place| {
@@ -166,7 +168,7 @@ fn plural_notices(count: u64) -> String {
     }
 }
 
-/// A number of sources.
+/// Formats a number of files.
 pub fn counted(files: u64) -> String {
     if files == 1 {
         "1 file".to_string()

@@ -1,4 +1,4 @@
-//! Appends to a stored session what its source has gained since it was stored.
+//! Appends to a stored session the lines that its source has gained.
 
 use super::carry::{self, Recent, Standing, Target};
 use super::examine::{self, Examined};
@@ -16,15 +16,15 @@ use convo::model::session::Session;
 use convo::store::{Facts, Rewrite, log, write_atomically};
 use std::path::Path;
 
-/// What is to be appended.
+/// The lines to append.
 #[derive(Debug, Default)]
 pub struct Update {
     lines: Vec<Vec<u8>>,
-    /// Bytes of the session without it.
+    /// Expected size of the session in bytes before the append.
     length: u64,
 }
 
-/// Compares a session that is there with what was found of it now.
+/// Compares an existing session with its source.
 pub fn compare(
     target: &Target<'_>,
     examined: &Examined,
@@ -78,7 +78,7 @@ pub fn compare(
 }
 
 impl Update {
-    /// Appends the lines, all of them or none, unless the session was changed meanwhile.
+    /// Appends the lines atomically, unless the session has changed in the meantime.
     pub fn apply(&self, target: &Target<'_>, id: &str, context: &Context) -> Result<()> {
         let changed = || {
             Error::new(Kind::Locked, "stored session modified by another program")
@@ -114,7 +114,7 @@ impl Update {
     }
 }
 
-/// A file of a directory of native files, as it is now.
+/// Reads a file of a directory of native files.
 fn read(path: &Path) -> Result<Option<(Vec<u8>, Facts)>> {
     let Some(file) = regular::open_target(path)? else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Units of redaction: a line, or a document of many lines.
+//! Splits inputs into units of redaction: lines, or a document of many lines.
 
 use crate::args::{Input, InputArgs};
 use crate::context::Context;
@@ -8,7 +8,7 @@ use convo::error::{Error, Kind, Result};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
-/// Where the bytes come from.
+/// Opens and reads inputs.
 pub struct Sources;
 
 impl Sources {
@@ -25,7 +25,7 @@ impl Sources {
         Box::new(BufReader::with_capacity(1 << 16, file))
     }
 
-    /// The lines of a stored session.
+    /// Reads the lines of a stored session.
     pub fn stored(context: &Context, input: &Input, take: TakeLine<'_>) -> anyhow::Result<()> {
         let reading = InputArgs::default();
         each_session(context, std::slice::from_ref(input), &reading, |_, session| {
@@ -41,7 +41,7 @@ impl Sources {
     }
 }
 
-/// Formats that cannot be changed as text, by how they begin.
+/// Formats that cannot be edited as text: first bytes, problem and hint.
 const BINARY: [(&[u8], &str, &str); 3] = [
     (
         b"\x1f\x8b",
@@ -56,12 +56,12 @@ const BINARY: [(&[u8], &str, &str); 3] = [
     ),
 ];
 
-/// A line of an input, or a document of many.
+/// A line of an input, or a JSON document of many lines.
 pub struct Line<'l> {
-    /// Number of the (first) line, from 1.
+    /// Number of the first line, from 1.
     pub number: u64,
     pub bytes: &'l [u8],
-    /// What ends it.
+    /// The line ending.
     pub end: &'l [u8],
 }
 
@@ -76,10 +76,10 @@ impl Line<'_> {
     }
 }
 
-/// Takes a line.
+/// Called with each line.
 pub type TakeLine<'t> = &'t mut dyn FnMut(&Line<'_>) -> anyhow::Result<()>;
 
-/// Hands on each line; a JSON document is handed on at once.
+/// Passes on each line; passes a JSON document on as one.
 pub fn each_line(mut input: Box<dyn BufRead>, take: TakeLine<'_>) -> anyhow::Result<()> {
     let failed = |error| Error::io("cannot read", error);
     while let Err(error) = input.fill_buf() {
@@ -107,12 +107,12 @@ pub fn each_line(mut input: Box<dyn BufRead>, take: TakeLine<'_>) -> anyhow::Res
                 let (bytes, end) = line.split_at(body);
                 return take(&Line { number, bytes, end });
             }
-            // Damaged: every line is text.
+            // Damaged: treat every line as text.
             let mut lines = (1..).zip(line.split_inclusive(|byte| *byte == b'\n'));
             return lines.try_for_each(|(number, line)| take(&Line::of(number, line)));
         }
         let first = number;
-        // A private key that is written over many lines is one value.
+        // A private key that spans lines is one value.
         for _ in 0..KEY_LINES {
             if !begins_key(&line) || input.read_until(b'\n', &mut line).map_err(failed)? == 0 {
                 break;
@@ -123,7 +123,7 @@ pub fn each_line(mut input: Box<dyn BufRead>, take: TakeLine<'_>) -> anyhow::Res
     }
 }
 
-/// Most lines of a private key.
+/// Maximum number of lines of a private key.
 const KEY_LINES: usize = 400;
 
 /// Whether a private key begins in this text and does not end in it.

@@ -139,7 +139,7 @@ impl Run for Redact {
     }
 }
 
-/// Writes a line as it is, or its new bytes.
+/// Writes a line, or its new bytes.
 fn write_line(out: &mut dyn Write, line: &Line<'_>, new: Option<Vec<u8>>) -> convo::Result<()> {
     out.write_all(new.as_deref().unwrap_or(line.bytes))
         .and_then(|()| out.write_all(line.end))
@@ -147,7 +147,7 @@ fn write_line(out: &mut dyn Write, line: &Line<'_>, new: Option<Vec<u8>>) -> con
 }
 
 impl Redact {
-    /// Whether an input is a stored session that is changed.
+    /// Whether the input is a stored session to change.
     fn is_stored(&self, input: &Input) -> bool {
         matches!(input, Input::Name(_)) && !self.stdout && self.output.is_none()
     }
@@ -164,7 +164,7 @@ impl Redact {
         }
     }
 
-    /// Replaces a file, unless nothing is found: it is read twice, and never whole in memory.
+    /// Replaces a file if there are findings. Reads the file twice instead of holding it in memory.
     fn rewrite(
         &self,
         context: &Context,
@@ -204,7 +204,7 @@ impl Redact {
             return Ok(());
         }
         if !pass.is_change {
-            // A run that was killed may have replaced it, and not come to the sync.
+            // A killed run may have replaced the file without syncing it.
             settle_file(path).map_err(|error| named(error, &label))?;
         } else {
             let options = Rewrite {
@@ -213,7 +213,7 @@ impl Redact {
                 lock_timeout: context.lock_timeout(),
                 ..Rewrite::default()
             };
-            // It may hold a title.
+            // The cached overviews may contain a title of the file.
             homes::forget()?;
             let mut again = Pass::new(settings, &label);
             rewrite(path, &options, &label, |out| {
@@ -234,8 +234,8 @@ impl Redact {
     }
 }
 
-/// Files next to a session's file that may contain the same text: its sidecar, the copies that programs keep, and what
-/// `gc -i` has archived.
+/// Returns files next to a session's file that may contain the same text: its sidecar, copies of other programs, and
+/// the archive of `gc -i`.
 fn copies(path: &Path) -> Vec<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut copies = vec![path.with_extension("meta.json")];
@@ -245,7 +245,7 @@ fn copies(path: &Path) -> Vec<PathBuf> {
     copies
 }
 
-/// Adds the name of the input to an error of its own.
+/// Adds the name of the input to an error.
 fn at(error: anyhow::Error, label: &str) -> anyhow::Error {
     match error.downcast::<Error>() {
         Ok(error) if error.at.is_none() && error.kind != Kind::InputOutput => named(error, label).into(),

@@ -103,10 +103,10 @@ enum LevelName {
 }
 
 impl RedactOptions {
-    /// The settings.
+    /// Reads the settings.
     ///
     /// # Errors
-    /// [`Kind::Usage`] for a kind that is unknown, a bad line of --allow and a bad --mark; [`Kind::Config`] for an empty key.
+    /// [`Kind::Usage`] for an unknown kind, a bad line of --allow or a bad --mark; [`Kind::Config`] for an empty key.
     pub fn settings(&self) -> Result<Settings> {
         let mut names = self.name.clone();
         if let Some(path) = &self.name_file {
@@ -166,7 +166,7 @@ fn kinds(names: &[String], option: &str) -> Result<Vec<redact::Kind>> {
     names.iter().map(|name| kind(name, option)).collect()
 }
 
-/// Kinds of personal data, also by their short names.
+/// Parses kinds of personal data, by full or short name.
 fn personal(names: &[String]) -> Result<Vec<redact::Kind>> {
     let mut kinds = Vec::new();
     for name in names {
@@ -205,7 +205,7 @@ fn mark(text: &str) -> Result<Template> {
     })
 }
 
-/// Reads the values that are kept. Errors do not quote an entry: it may be a value.
+/// Reads the allowed values. Errors do not quote a line, because it may be a secret.
 fn allow(path: &Path, options: &mut Options) -> Result<()> {
     for (nth, line) in text(path, "--allow")?.lines().enumerate() {
         let line = line.trim();

@@ -1,4 +1,4 @@
-//! The redaction of one input.
+//! Redacts one input.
 
 use super::input::Line;
 use super::report::Report;
@@ -14,18 +14,18 @@ pub struct Settings {
     pub refuses_signed: bool,
 }
 
-/// The lines of one input so far.
+/// State of redacting one input.
 pub struct Pass<'a> {
     settings: &'a Settings,
     pub redactor: Redactor,
     pub findings: Report,
-    /// The input.
+    /// The name of the input in messages.
     pub label: String,
     damage: format::report::Report,
     offset: u64,
-    /// Whether the input is JSON, of which a line that is not JSON is damaged; unknown ahead of its first line.
+    /// Whether the input is JSON, so that a line that is not JSON is damaged; unknown before the first line.
     is_json: Option<bool>,
-    /// Whether a line changed.
+    /// Whether any line changed.
     pub is_change: bool,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The same for files of a store, which knows their damage.
+    /// Returns a pass over files of a store, which reports their damage itself.
     pub fn of_store(settings: &'a Settings, label: &str) -> Pass<'a> {
         Pass {
             is_json: Some(false),
@@ -51,10 +51,10 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The new bytes of a line; none if it is unchanged.
+    /// Redacts a line; none if it is unchanged.
     ///
     /// # Errors
-    /// [`Kind::No`] where a signed part would change and must not.
+    /// [`Kind::No`] if a signed part would change and must not.
     pub fn take(&mut self, line: &Line<'_>) -> Result<Option<Vec<u8>>> {
         let place = Place {
             line: line.number,

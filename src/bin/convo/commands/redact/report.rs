@@ -1,4 +1,4 @@
-//! Findings, without their values.
+//! Reports findings without their values.
 
 use crate::context::Context;
 use crate::output::counted;
@@ -31,7 +31,7 @@ const PLAN: [Column; 3] = [
 #[derive(Default)]
 pub struct Report {
     rows: Vec<Row>,
-    /// The session that the lines are of, as far as they name it.
+    /// The id of the session that contains the lines, if they name it.
     session: Option<String>,
 }
 
@@ -67,7 +67,7 @@ impl Report {
         let id = message.and_then(Message::id).map(|id| id.into_owned());
         let place = message.map_or_else(|| foreign_place(line), place);
         let session = self.session.clone().or_else(|| text(line, "sessionId"));
-        // In a document, the line of a finding is not that of its beginning; the pointer gives its place.
+        // In a document, only the first line number is known; the pointer gives the position.
         self.rows.extend(findings.into_iter().map(|finding| Row {
             input: input.to_string(),
             session: session.clone(),
@@ -83,12 +83,12 @@ impl Report {
         self.rows.extend(other.rows);
     }
 
-    /// Numbers of findings by kind, in these inputs.
+    /// Counts the findings by kind in these inputs.
     pub fn kinds(&self, is_of: impl Fn(&str) -> bool) -> BTreeMap<&'static str, u64> {
         kinds(self.rows.iter().filter(|row| is_of(&row.input)))
     }
 
-    /// Prints the files that would change, with the number of lines and the kinds of findings.
+    /// Prints each file that would change, with its number of changed lines and kinds of findings.
     pub fn print_plan(self, context: &Context) -> anyhow::Result<()> {
         let times = Times::new(crate::args::TimeOptions::default(), &context.clock);
         let rows = self
@@ -105,7 +105,7 @@ impl Report {
         Table::new(&PLAN, &times).print(&context.output, rows)
     }
 
-    /// Prints the findings; status 1 when there is one.
+    /// Prints the findings; the status is 1 if there are any.
     pub fn print(self, context: &Context, json: bool) -> anyhow::Result<()> {
         if !self.rows.is_empty() {
             context.output.note_status(Kind::No);
@@ -121,7 +121,7 @@ impl Report {
         Table::new(&COLUMNS, &times).print(&context.output, rows)
     }
 
-    /// A summary: the number of replacements by kind, and of signed and encrypted parts.
+    /// Summarizes the report: replacements by kind, and signed and encrypted parts.
     pub fn words(&self, redactor: &Redactor, options: &Options) -> String {
         let mut words = match in_words(&kinds(&self.rows)) {
             kinds if kinds.is_empty() => "found nothing to redact".to_string(),
@@ -159,14 +159,14 @@ fn in_words(kinds: &BTreeMap<&str, u64>) -> String {
     parts.join(", ")
 }
 
-/// How the first line of a session begins in a record stream.
+/// The first bytes of a session in a record stream.
 const SESSION: &[u8] = b"{\"type\":\"session\"";
 
 fn text(line: &[u8], name: &str) -> Option<String> {
     json::member(line, name).and_then(json::text).map(Cow::into_owned)
 }
 
-/// The session that a first line names.
+/// The id of the session that starts at this line.
 fn session(line: &[u8]) -> Option<String> {
     match text(line, "type").as_deref() {
         Some("session") => text(line, "id"),
@@ -181,7 +181,7 @@ fn foreign_place(line: &[u8]) -> String {
     role("message").or_else(|| role("payload")).unwrap_or_default()
 }
 
-/// The tool or role that a message is of.
+/// The tool or role of a message.
 fn place(message: &Message<'_>) -> String {
     let role = message.role_name();
     let tool = message.name.and_then(convo::model::json::text);

@@ -1,4 +1,4 @@
-//! Stored sessions, which are redacted for good.
+//! Redacts stored sessions permanently.
 
 use super::Redact;
 use super::input::Line;
@@ -9,7 +9,7 @@ use convo::error::Result;
 use convo::model::json::{self, ObjectBuilder};
 use convo::store::{Redacted, Redaction};
 
-/// The redaction of one session in all its files.
+/// Redacts one session in all its files.
 struct Everywhere<'a> {
     pass: Pass<'a>,
     id: String,

@@ -1,4 +1,4 @@
-//! Tool calls and their results.
+//! Renders tool calls and their results.
 
 use super::canvas::Canvas;
 use crate::output::in_line;
@@ -6,16 +6,16 @@ use crate::terminal::palette::Ink;
 use convo::model::calls::{CallSummary, Line, has_failed, output};
 use convo::model::message::{Message, Part, ToolCall};
 
-/// Lines of a result, or of arguments, that are shown folded.
+/// Lines of a result, or arguments, that are shown folded.
 pub const FOLDED: usize = 4;
 
 /// Lines of a diff that are shown folded.
 const FOLDED_DIFF: usize = 8;
 
-/// What begins a call, its details and its result.
+/// Indents of a call, its details and its result.
 const INDENTS: [&str; 3] = ["  ", "      ", "    "];
 
-/// A call: name, path or command, counts; then the change that it makes.
+/// Adds a call: name, path or command, counts; then the edit that it makes.
 pub fn call(canvas: &mut Canvas, call: &ToolCall<'_>, directory: Option<&str>, full: bool, failed: bool) {
     let summary = CallSummary::of(call, directory, full);
     let name = Some(&*summary.name)
@@ -52,7 +52,7 @@ pub fn call(canvas: &mut Canvas, call: &ToolCall<'_>, directory: Option<&str>, f
             Line::Same(text) => (None, "  ", text),
             Line::Note(text) => (Some(Ink::Dim), "", text),
         };
-        // One line: what is long is cut as in a result.
+        // Keep it on one line; a long line is cut as in a result.
         let text = format!("{sign}{}", text.replace('\n', "\u{240a}"));
         canvas.paragraph(INDENTS[1], &text, most(1), ink);
     }
@@ -68,10 +68,10 @@ pub fn call(canvas: &mut Canvas, call: &ToolCall<'_>, directory: Option<&str>, f
     }
 }
 
-/// Characters of a path or a command.
+/// Maximum length of a path or a command, in characters.
 const SUBJECT: usize = 400;
 
-/// The result of a call, below it.
+/// Adds the result of a call below it.
 pub fn result(canvas: &mut Canvas, message: &Message<'_>, full: bool) {
     let fold = if full { usize::MAX } else { FOLDED };
     let ink = has_failed(message).then_some(Ink::Error);

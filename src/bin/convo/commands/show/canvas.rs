@@ -1,20 +1,20 @@
-//! Lines of text for a terminal or a pipe: colored, wrapped by display width.
+//! Collects lines of text for a terminal or a pipe: colored, wrapped by display width.
 
 use crate::output::visible;
 use crate::terminal::palette::{Ink, Palette, RESET};
 use std::borrow::Cow;
 
-/// Text that grows line by line.
+/// A text built line by line.
 pub struct Canvas {
     /// The lines so far.
     pub text: String,
-    /// Columns that lines are wrapped to; none: as long as they are.
+    /// Width in columns at which lines are wrapped; none: not wrapped.
     pub width: Option<usize>,
     pub palette: Palette,
 }
 
 impl Canvas {
-    /// Adds a line as it is.
+    /// Adds a line verbatim.
     pub fn line(&mut self, text: &str) {
         self.text.push_str(text.trim_end_matches(' '));
         self.text.push('\n');
@@ -24,7 +24,7 @@ impl Canvas {
         self.palette.paint(ink, text)
     }
 
-    /// Adds text that may hold colors and line ends, wrapped. `first` begins the first line, `rest` every other one.
+    /// Adds wrapped text that may contain colors and newlines. `first` indents the first line, `rest` all others.
     pub fn wrapped(&mut self, first: &str, rest: &str, text: &str) {
         let mut open = String::new();
         for (nth, line) in text.split('\n').enumerate() {
@@ -44,7 +44,7 @@ impl Canvas {
         }
     }
 
-    /// A line whose colors begin and end on it.
+    /// Opens and closes the colors of a wrapped line on the line itself.
     fn recolored<'l>(&self, line: &'l str, indent: &str, open: &mut String) -> Cow<'l, str> {
         if !self.palette.is_colored() {
             return line.into();
@@ -69,8 +69,8 @@ impl Canvas {
         format!("{indent}{before}{content}{end}").into()
     }
 
-    /// Text as it is, indented, of at most so many lines. A line that is long for its own sake, such as a minified file, is
-    /// cut when text is folded.
+    /// Adds indented text of at most `most` lines. If text is folded, long lines such as those of a minified file are
+    /// cut.
     pub fn paragraph(&mut self, indent: &str, text: &str, most: usize, ink: Option<Ink>) {
         let text = self.shown(text);
         let text = text.trim_end_matches('\n');
@@ -97,7 +97,7 @@ impl Canvas {
         self.more(indent, count.saturating_sub(most));
     }
 
-    /// Says how many lines are folded away.
+    /// Adds a note with the number of folded lines.
     pub fn more(&mut self, indent: &str, lines: usize) {
         if lines > 0 {
             let ending = if lines == 1 { "" } else { "s" };
@@ -106,7 +106,7 @@ impl Canvas {
         }
     }
 
-    /// Text without characters that control a terminal; tabs have a width on one.
+    /// Escapes terminal control characters; on a terminal, also expands tabs.
     pub fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.width.is_none() {
             return visible(text);
@@ -120,5 +120,5 @@ impl Canvas {
     }
 }
 
-/// Characters of a line that is folded.
+/// Characters of a line before it is cut.
 const LONGEST: usize = 400;

@@ -1,4 +1,4 @@
-//! The first lines of a session: its title, and facts about it.
+//! Renders the heading of a session: its title and key facts.
 
 use super::page::Page;
 use crate::output::{counted, in_line};
@@ -14,7 +14,7 @@ use convo::tokens::counter::named_by;
 use convo::tokens::usage::of_item;
 use convo::tokens::{Counter, Tokenizer};
 
-/// Bytes of a view whose tokens are counted before it is shown; counting more takes too long.
+/// Largest view, in bytes, whose tokens are counted before it is shown; counting more takes too long.
 const COUNTED: usize = 2 << 20;
 
 impl Page {
@@ -22,7 +22,7 @@ impl Page {
         let id = session.header_text("id").unwrap_or_else(|| label.to_string());
         let mut title = session.header_text("title").unwrap_or_default();
         if self.style.on_terminal && title.is_empty() {
-            // A question may have any length.
+            // A title derived from a prompt may have any length.
             let derived = Title::of(session, None, view).map(|title| in_line(&title.text));
             let width = self.canvas.width.unwrap_or(usize::MAX);
             title = derived.map_or(title, |derived| cut(&derived, width));
@@ -70,7 +70,7 @@ impl Page {
         self.canvas.wrapped("", "", &facts);
     }
 
-    /// When the session began: on a terminal the day of the first message that is shown.
+    /// When the session began: on a terminal the day of its first shown message.
     fn date(&mut self, session: &Session, view: &View) -> Option<String> {
         let created = session.header_text("created_at");
         if !self.style.on_terminal {
@@ -85,7 +85,7 @@ impl Page {
     }
 }
 
-/// The tokens of the view.
+/// Counts the tokens of the view.
 fn tokens(session: &Session, view: &View) -> Option<u64> {
     let bytes: usize = view.items.iter().map(|item| item.body(session).len()).sum();
     if bytes > COUNTED {

@@ -1,4 +1,4 @@
-//! Markdown as lines of a terminal.
+//! Renders Markdown as lines for a terminal.
 
 use super::canvas::Canvas;
 use super::table::Table;
@@ -6,10 +6,10 @@ use crate::output::visible;
 use crate::terminal::palette::{Ink, RESET};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-/// Quotes and lists that are indented; deeper ones are not indented more.
+/// Maximum nesting of quotes and lists that is indented.
 const DEEPEST: usize = 6;
 
-/// Adds Markdown to the canvas. A line end in a paragraph is kept: people write lines.
+/// Renders Markdown on the canvas. Keeps newlines in paragraphs, because people write them on purpose.
 pub fn render(canvas: &mut Canvas, indent: &str, text: &str) {
     let text = canvas.shown(text).into_owned();
     let mut page = Page {
@@ -32,9 +32,9 @@ pub fn render(canvas: &mut Canvas, indent: &str, text: &str) {
     page.flush();
 }
 
-/// What begins the lines of a quote or a list item.
+/// Prefixes of the lines of a quote or a list item.
 struct Block {
-    /// Of its first line, until that is written.
+    /// Prefix of the first line, until that is written.
     first: Option<String>,
     rest: String,
 }
@@ -42,16 +42,16 @@ struct Block {
 struct Page<'c> {
     canvas: &'c mut Canvas,
     blocks: Vec<Block>,
-    /// Text of the paragraph at hand, with its colors.
+    /// Text of the current paragraph, with its colors.
     inline: String,
     inks: Vec<Ink>,
     links: Vec<String>,
-    /// The next number of each open list; none: a list without numbers.
+    /// The next number of each open list; none for an unnumbered list.
     lists: Vec<Option<u64>>,
     table: Option<Table>,
-    /// The block of code at hand.
+    /// The current code block.
     code: Option<String>,
-    /// Whether an empty line comes before the next block.
+    /// Whether a blank line precedes the next block.
     gap: bool,
 }
 
@@ -74,7 +74,7 @@ impl Page<'_> {
                 self.inline = self.canvas.paint(Ink::Dim, "────────");
                 self.end_block();
             }
-            // Not among the extensions that are asked for.
+            // Extensions that are not enabled.
             Event::FootnoteReference(_)
             | Event::TaskListMarker(_)
             | Event::InlineMath(_)
@@ -113,7 +113,7 @@ impl Page<'_> {
             Tag::HtmlBlock | Tag::Paragraph => self.flush(),
             Tag::List(number) => {
                 self.flush();
-                // A list within an item follows its text at once.
+                // A nested list follows the text of its item without a blank line.
                 self.gap &= self.lists.is_empty();
                 self.lists.push(number);
             }
@@ -210,7 +210,7 @@ impl Page<'_> {
         }
     }
 
-    /// Whether the text that was just closed is this one.
+    /// Whether the current text ends with this one, ignoring colors.
     fn inline_ends_with(&self, text: &str) -> bool {
         self.inline.trim_end_matches(RESET).ends_with(text)
     }
@@ -225,7 +225,7 @@ impl Page<'_> {
         if self.blocks.len() <= DEEPEST {
             before.push_str(rest);
         }
-        // The marker of an item that begins with another block is written with that block's first line.
+        // If an item begins with another block, its marker is written on the first line of that block.
         let first = match first {
             Some(first) => Some(before_first + first),
             None if before_first != self.blocks.last().map_or("", |outer| &outer.rest) => {
@@ -236,7 +236,7 @@ impl Page<'_> {
         self.blocks.push(Block { first, rest: before });
     }
 
-    /// Adds text of a session, in which an entity may have encoded a control character.
+    /// Adds session text; escapes control characters, which an HTML entity may have encoded.
     fn push(&mut self, text: &str) {
         self.inline.push_str(&visible(text));
     }
@@ -252,7 +252,7 @@ impl Page<'_> {
         self.inks.push(ink);
     }
 
-    /// Ends the innermost color; those around it go on.
+    /// Closes the innermost color and reopens the outer ones.
     fn close(&mut self) {
         if self.inks.pop().is_none() || !self.canvas.palette.is_colored() {
             return;
@@ -268,7 +268,7 @@ impl Page<'_> {
         self.gap = true;
     }
 
-    /// Writes the paragraph at hand.
+    /// Writes the current paragraph.
     fn flush(&mut self) {
         if !self.inline.is_empty() {
             let text = std::mem::take(&mut self.inline);
@@ -281,7 +281,7 @@ impl Page<'_> {
         self.canvas.wrapped(&first, &rest, text);
     }
 
-    /// What begins the first line and the others, after the empty line that is due.
+    /// Writes a pending blank line, and returns the prefixes of the first and the other lines.
     fn indents(&mut self) -> (String, String) {
         self.blank();
         let Some(block) = self.blocks.last_mut() else {
@@ -292,7 +292,7 @@ impl Page<'_> {
         (first, rest)
     }
 
-    /// Writes the empty line that is due, within the quotes around it.
+    /// Writes a pending blank line with the prefix of the enclosing quotes.
     fn blank(&mut self) {
         if std::mem::take(&mut self.gap) {
             let around = match &self.blocks[..] {

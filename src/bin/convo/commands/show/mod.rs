@@ -1,4 +1,4 @@
-//! `show`: sessions as readable text.
+//! `show`: prints sessions as readable text.
 
 mod calls;
 mod canvas;
@@ -64,10 +64,10 @@ pub struct Show {
     open: bool,
 }
 
-/// Columns of a terminal that text is wrapped to at most: longer lines are hard to read.
+/// Maximum width of text in columns; longer lines are hard to read.
 const WIDEST: usize = 100;
 
-/// Columns that are assumed at least.
+/// Minimum width in columns that is assumed.
 const NARROWEST: usize = 20;
 
 impl Run for Show {

@@ -1,4 +1,4 @@
-//! `show --open`: a session as a page in a browser.
+//! `show --open`: opens a session as a page in a browser.
 
 use crate::context::Context;
 use crate::writing::secrets;
@@ -18,10 +18,10 @@ use std::process::{Command, Stdio};
 /// Programs that open a page, if `BROWSER` is not set.
 const OPENERS: [&str; 2] = ["xdg-open", "open"];
 
-/// Writes a page that only this user can read, prints its path and opens it.
+/// Writes a page readable only by this user, prints its path and opens it.
 ///
 /// # Errors
-/// [`Kind::Unavailable`] if no program opens it.
+/// [`Kind::Unavailable`] if no program can open it.
 pub fn page(
     context: &Context,
     label: &str,
@@ -55,7 +55,7 @@ fn write(session: &Session, view: &View, options: &PageOptions) -> Result<PathBu
     Ok(path)
 }
 
-/// A new file in the directory for temporary files, for this user only.
+/// Creates a file in the temporary directory, readable only by this user.
 fn private_file() -> io::Result<(File, PathBuf)> {
     let own = std::process::id();
     for nth in 0.. {
@@ -69,7 +69,7 @@ fn private_file() -> io::Result<(File, PathBuf)> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Command lines that open a page, in the order to try.
+/// Returns the commands that open a page, in the order to try.
 fn browsers() -> Vec<OsString> {
     match std::env::var_os("BROWSER").filter(|value| !value.is_empty()) {
         Some(value) => std::env::split_paths(&value)
@@ -79,7 +79,7 @@ fn browsers() -> Vec<OsString> {
     }
 }
 
-/// Starts a browser with the page in place of `%s`, or as the last argument; false if the program cannot be started.
+/// Starts a browser with the page in place of `%s`, or as the last argument; false if it cannot be started.
 fn run(browser: &OsString, path: &Path) -> bool {
     let line = browser.to_string_lossy();
     let mut words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();

@@ -1,4 +1,4 @@
-//! The messages of sessions, one below the other.
+//! Renders the messages of sessions as text.
 
 use super::calls::{self, FOLDED};
 use super::canvas::Canvas;
@@ -20,31 +20,31 @@ use convo::store::foreign::hides;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// How messages are shown.
+/// Style of the text.
 #[derive(Clone, Copy)]
 pub struct Style {
     /// For a person at a terminal: local times, and results below their calls.
     pub on_terminal: bool,
-    /// Whether Markdown is rendered.
+    /// Whether to render Markdown.
     pub markdown: bool,
-    /// Whether nothing is folded.
+    /// Whether to show everything unfolded.
     pub full: bool,
-    /// Whether messages outside the view are shown too.
+    /// Whether to show hidden messages.
     pub all: bool,
 }
 
-/// Sessions as text.
+/// Sessions rendered as text.
 pub struct Page {
     pub(super) canvas: Canvas,
     pub(super) style: Style,
     pub(super) times: Times,
-    /// What is shown; none: everything.
+    /// Selected messages; none for all.
     selection: Option<Selection>,
     tools: Tools,
     notes: Notes,
     /// The working directory of the session.
     pub(super) directory: Option<String>,
-    /// What the last message said of itself: day and minute, model, label.
+    /// Label of the last message: day and minute, model, role and name.
     pub(super) last: Last,
 }
 
@@ -70,7 +70,7 @@ impl Page {
         }
     }
 
-    /// The lines so far.
+    /// The text so far.
     pub fn text(&self) -> &str {
         &self.canvas.text
     }
@@ -94,7 +94,7 @@ impl Page {
         Ok(())
     }
 
-    /// Adds records of a session that is followed: of a new one those in view, else every message.
+    /// Adds records of a followed session: for a new session its view, otherwise every message.
     pub fn continued(&mut self, session: &Session, records: Range<usize>, label: &str, is_new: bool) {
         let view = View::replay(session);
         let mut items = match is_new {
@@ -114,12 +114,12 @@ impl Page {
         }
     }
 
-    /// Takes the lines so far.
+    /// Takes the text so far.
     pub fn take(&mut self) -> String {
         std::mem::take(&mut self.canvas.text)
     }
 
-    /// Begins a session.
+    /// Starts a session with its heading and notes.
     fn start(&mut self, session: &Session, view: &View, label: &str) {
         if !self.canvas.text.is_empty() {
             self.canvas.line("");
@@ -132,14 +132,14 @@ impl Page {
         push_notes(&mut self.canvas, &self.notes.on_session);
     }
 
-    /// Takes note of the working directory.
+    /// Remembers the working directory.
     fn note_directory(&mut self, session: &Session) {
         let metadata = session.header().into_iter().find(|(name, _)| name == "metadata");
         let directory = metadata.as_ref().and_then(|(_, raw)| json::member(raw, "cwd"));
         self.directory = directory.and_then(json::text).map(|text| text.into_owned());
     }
 
-    /// The items to show, and whether each is in the view.
+    /// Returns the items to show, and whether each is in the view.
     fn items(&self, session: &Session, view: &View) -> Vec<(Item, bool)> {
         match self.style.all {
             true => view.with_hidden(session),
@@ -147,7 +147,7 @@ impl Page {
         }
     }
 
-    /// Whether each item is asked for.
+    /// Whether each item is selected.
     fn chosen(&self, session: &Session, items: &[(Item, bool)]) -> convo::Result<Vec<bool>> {
         let Some(selection) = &self.selection else {
             return Ok(vec![true; items.len()]);
@@ -160,7 +160,7 @@ impl Page {
         }
     }
 
-    /// Says what is not in view, and why.
+    /// Adds a note with the number of hidden messages and the events that hide them.
     fn left_out(&mut self, session: &Session, items: &[(Item, bool)]) {
         let shown = items.iter().filter(|(item, _)| item.line().is_some()).count();
         let out_of_view = session.messages().count().saturating_sub(shown);
@@ -182,7 +182,7 @@ impl Page {
         self.last.label.clear();
     }
 
-    /// Adds the messages that are asked for. A result is shown below its call where it follows it.
+    /// Adds the selected messages. A result that directly follows its call is shown below it.
     pub fn messages(&mut self, session: &Session, items: &[(Item, bool)], shown: &[bool]) {
         let mut done = vec![false; items.len()];
         for (nth, (item, in_view)) in items.iter().enumerate() {
@@ -223,7 +223,7 @@ impl Page {
         }
     }
 
-    /// Adds one message; which of the results it showed.
+    /// Adds one message; returns the indices of the results shown with it.
     fn message(
         &mut self,
         (message, body): (&Message<'_>, &[u8]),
@@ -278,7 +278,7 @@ impl Page {
         used
     }
 
-    /// Who speaks, and when.
+    /// Adds the label of a message: role, time and model.
     fn label(&mut self, message: &Message<'_>, body: &[u8], in_view: bool) {
         let role = message.role();
         let mut label = message.role_name().into_owned();
@@ -303,7 +303,7 @@ impl Page {
             facts.push("(hidden)".to_string());
         }
         let failed = role == Role::Tool && has_failed(message);
-        // The steps of one answer are not separated by its name.
+        // Consecutive assistant messages share one label.
         let continues =
             self.style.on_terminal && role == Role::Assistant && self.last.label == label && facts.is_empty();
         self.canvas.line("");
@@ -325,7 +325,7 @@ impl Page {
         self.last.label = label;
     }
 
-    /// The time of a message: on a terminal what differs from the message before it.
+    /// Formats the time of a message; on a terminal only what changed since the last message.
     fn time(&mut self, time: &str) -> Option<String> {
         if !self.style.on_terminal {
             return Some(self.times.machine(time));
@@ -345,7 +345,7 @@ impl Page {
         Some(text)
     }
 
-    /// Text of a person or a model.
+    /// Adds text of a user or a model.
     fn prose(&mut self, text: &str) {
         match self.style.markdown {
             true => markdown::render(&mut self.canvas, "  ", text),

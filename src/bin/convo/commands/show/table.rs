@@ -1,10 +1,10 @@
-//! A table in Markdown: aligned where it fits, else one line a cell.
+//! Renders a Markdown table: aligned if it fits, else one line per cell.
 
 use super::canvas::Canvas;
 use crate::terminal::palette::Ink;
 use textwrap::core::display_width;
 
-/// Cells with their colors; the first row is the heading.
+/// Cells with their colors; the first row is the header.
 #[derive(Default)]
 pub struct Table {
     rows: Vec<Vec<String>>,
@@ -15,12 +15,12 @@ pub struct Table {
 const GAP: usize = 2;
 
 impl Table {
-    /// Adds a cell to the row at hand.
+    /// Adds a cell to the current row.
     pub fn cell(&mut self, text: String) {
         self.row.push(text);
     }
 
-    /// Ends the row at hand.
+    /// Ends the current row.
     pub fn end_row(&mut self) {
         self.rows.push(std::mem::take(&mut self.row));
     }

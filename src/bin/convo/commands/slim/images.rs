@@ -1,4 +1,4 @@
-//! Images of sessions as files.
+//! Extracts images of sessions to files.
 
 use crate::context::named;
 use crate::output::path_name;
@@ -8,24 +8,24 @@ use convo::store::{Rewrite, settle_file, write_atomically};
 use std::io::Write;
 use std::path::Path;
 
-/// Where images are put.
+/// The destination of images.
 pub struct Images<'p> {
-    /// The directory; none if they are kept in the session.
+    /// The directory; none if images are kept in the session.
     pub folder: Option<&'p Path>,
-    /// Whether they are written, or only counted.
+    /// Whether images are written or only counted.
     pub is_written: bool,
 }
 
 impl Images<'_> {
-    /// Whether there is a directory for them.
+    /// Whether images are extracted to a directory.
     pub fn is_given(&self) -> bool {
         self.folder.is_some()
     }
 
-    /// Writes an image, unless it is there.
+    /// Writes an image unless its file exists.
     ///
     /// # Errors
-    /// [`Kind::Exists`] if its file has other bytes.
+    /// [`Kind::Exists`] if the file has different content.
     pub fn keep(&self, image: &Image) -> Result<()> {
         let Some(folder) = self.folder.filter(|_| self.is_written) else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! `slim`: sessions without what resuming them does not need.
+//! `slim`: removes data that resuming a session does not need.
 
 mod images;
 mod replace;
@@ -152,7 +152,7 @@ impl Opened {
         self.slim.write(self.source.reader()?, out, keep)
     }
 
-    /// Bytes by kind, and the checksum of the result.
+    /// Returns the bytes by kind and the checksum of the result.
     fn shares(&mut self, images: &Images<'_>) -> Result<(Shares, String)> {
         let mut sum = Sum::default();
         let shares = self.write(images, &mut sum)?;

@@ -1,4 +1,4 @@
-//! Files rewritten in place, and originals restored.
+//! Rewrites files in place and restores their originals.
 
 use super::report::{Report, Row};
 use super::source::Source;
@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-/// A file that may be rewritten: no program has it open.
+/// A file that may be rewritten because no program has it open.
 struct Target<'p> {
     path: &'p Path,
     label: String,
@@ -72,7 +72,7 @@ impl Slim {
         }
     }
 
-    /// Rewrites a file, unless that saves next to nothing.
+    /// Rewrites a file unless that saves almost nothing.
     pub fn replace(
         &self,
         context: &Context,
@@ -88,11 +88,11 @@ impl Slim {
         let mut opened = Source::of(again)
             .and_then(|source| self.open(source, Some(target.path)))
             .map_err(at)?;
-        // The images are durable before the session is rewritten.
+        // Write the images durably before the session is rewritten.
         let (shares, sum) = opened.shares(&self.images(true)).map_err(at)?;
         let mut row = Row::new(label.clone(), opened.format, shares);
         if row.is_small() {
-            // A run that was killed may have written it and not made it durable.
+            // A killed run may have rewritten the file without syncing it.
             settle_file(target.path).map_err(at)?;
             context
                 .output
@@ -124,7 +124,7 @@ impl Slim {
         Ok(())
     }
 
-    /// Puts back the original that was archived, if the file is as it was written.
+    /// Restores the archived original if the file has not changed since it was rewritten.
     pub fn put_back(&self, context: &Context, input: &Input) -> anyhow::Result<()> {
         let target = self.target(context, input)?;
         let label = &target.label;
@@ -139,7 +139,7 @@ impl Slim {
         let original = homes::original(context, own, &sum.hex()).map_err(at)?;
         let word = match original {
             None => {
-                // A run that was killed may have written it and not made it durable.
+                // A killed run may have restored the file without syncing it.
                 settle_file(target.path).map_err(at)?;
                 "unchanged: this is the original"
             }

@@ -1,4 +1,4 @@
-//! Bytes by kind of record.
+//! Reports bytes by kind of record.
 
 use crate::args::TimeOptions;
 use crate::context::Context;
@@ -8,7 +8,7 @@ use crate::terminal::time_format::Times;
 use convo::format::Format;
 use convo::format::slim::{Share, Shares};
 
-/// What became of an input.
+/// The result for one input.
 pub struct Row {
     pub label: String,
     pub is_written: bool,
@@ -26,13 +26,13 @@ impl Row {
         }
     }
 
-    /// Whether it would become less than 1 % smaller.
+    /// Whether the saving is less than 1 %.
     pub fn is_small(&self) -> bool {
         let (bytes, left) = self.shares.total();
         (bytes - left.min(bytes)) * 100 < bytes.max(1)
     }
 
-    /// The saving as text: percentage and sizes.
+    /// Describes the saving: percentage and sizes.
     pub fn saved(&self) -> String {
         let (bytes, left) = self.shares.total();
         let saved = bytes - left.min(bytes);
@@ -46,7 +46,7 @@ impl Row {
         )
     }
 
-    /// Largest first.
+    /// Returns the kinds, largest first.
     fn kinds(shares: &Shares) -> Vec<(&str, &Share)> {
         let mut kinds: Vec<(&str, &Share)> = shares
             .0
@@ -83,7 +83,7 @@ const COLUMNS: [Column; 5] = [
     Column::rest("GIVES UP"),
 ];
 
-/// What became of all inputs.
+/// The results for all inputs.
 pub struct Report {
     json: bool,
     rows: Vec<Row>,
@@ -101,7 +101,7 @@ impl Report {
         self.rows.push(row);
     }
 
-    /// Prints an object per input, or with `table` the kinds of all of them.
+    /// Prints one object per input, or with `table` the kinds of all inputs.
     pub fn print(self, context: &Context, table: bool) -> anyhow::Result<()> {
         let output = &context.output;
         if self.json {

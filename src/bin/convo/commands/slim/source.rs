@@ -1,4 +1,4 @@
-//! Bytes that are read more than once.
+//! Inputs that can be read more than once.
 
 use crate::context::{detect_file, from_hint, refuse_terminal, unwrapped};
 use crate::input::source::stdin;
@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// A file as long as it was when it was opened, or standard input.
+/// Standard input, or a file up to its length when it was opened.
 pub enum Source {
     File(File, u64),
     Bytes(Vec<u8>),
@@ -36,7 +36,7 @@ impl Source {
         Ok(Source::Bytes(bytes))
     }
 
-    /// From the beginning.
+    /// Reads from the beginning.
     pub fn reader(&mut self) -> Result<Box<dyn Read + '_>> {
         Ok(match self {
             Source::File(file, length) => {
@@ -48,7 +48,7 @@ impl Source {
         })
     }
 
-    /// The format that is detected.
+    /// Detects the format; a compressed input is refused.
     pub fn format(&mut self, path: Option<&Path>) -> Result<Format> {
         let (head, whole, wrapped) = unwrapped(&mut self.reader()?)?;
         if wrapped.is_some() {

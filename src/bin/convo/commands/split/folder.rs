@@ -1,4 +1,4 @@
-//! Parts as files of a directory: all parts of a session, or none where a name is taken.
+//! Writes parts as files of a directory: all parts of a session, or none if a name is taken.
 
 use super::report::Told;
 use super::{Split, taken};
@@ -15,7 +15,7 @@ use convo::store::{Batch, Staged, make_folders};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Files that get their names together: one wait for the disk.
+/// Files that are synced and renamed together.
 const GROUP: usize = 4096;
 
 /// Writes the parts of every session of the inputs, and prints the paths.
@@ -48,7 +48,7 @@ pub fn write(
     read
 }
 
-/// Files on their way into the directory.
+/// Files that are staged for the directory.
 struct Files<'b> {
     split: &'b Split,
     context: &'b Context,
@@ -56,9 +56,9 @@ struct Files<'b> {
     folder: &'b Path,
     batch: &'b Batch,
     staged: Vec<Staged<'b>>,
-    /// Of the staged files.
+    /// Names of the staged files.
     names: HashSet<String>,
-    /// Of all files since the last commit, those included that were there before.
+    /// Paths of all files since the last commit, including files that already existed.
     paths: Vec<String>,
 }
 
@@ -73,7 +73,7 @@ impl Files<'_> {
         let names: Vec<String> = (0..planned.parts.len())
             .map(|nth| format!("{}{ending}", planned.name(nth)))
             .collect();
-        // What an earlier session of the same name became is looked at as a file.
+        // An earlier session uses one of these names: commit it first, so that the comparison below finds its file.
         if names.iter().any(|name| self.names.contains(name)) {
             self.commit()?;
         }
@@ -121,7 +121,7 @@ impl Files<'_> {
     }
 }
 
-/// Whether a file has this content already. One of other content is [`Kind::Exists`].
+/// Whether the file exists with this content; [`Kind::Exists`] if its content differs.
 fn is_there(path: &Path, bytes: &[u8]) -> Result<bool> {
     match read_target(path, bytes.len())? {
         Target::None => Ok(false),

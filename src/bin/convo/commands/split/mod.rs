@@ -1,4 +1,4 @@
-//! `split`: divides a session into several.
+//! `split`: divides a session into several sessions.
 
 mod folder;
 mod report;
@@ -201,7 +201,7 @@ impl Split {
         matches!(input, Input::Name(_)) && !elsewhere && !writing.is_elsewhere()
     }
 
-    /// Whether tokens are counted: where a limit needs them, and for a report that somebody reads.
+    /// Whether tokens are counted: a limit needs them, or the report shows them.
     fn counts(&self) -> bool {
         self.cutting.max_tokens.is_some() || self.dry_run
     }
@@ -237,7 +237,7 @@ impl Split {
         })
     }
 
-    /// A session of the store: its pieces are new ones.
+    /// Splits a stored session into new stored sessions.
     fn store(&self, context: &Context, name: &str) -> anyhow::Result<()> {
         let store = context.store()?;
         let id = store.resolve(name)?;
@@ -250,7 +250,7 @@ impl Split {
         let split = self.plan(context, name, &session)?;
         let told = Told::of(&split, name, self.counts());
         let changed = if split.is_whole() {
-            // That there is nothing to cut rests on lines that perhaps nobody has synced.
+            // Lines that were read may not be synced yet: make them durable before the report.
             store.settle_lines(&id).map_err(|error| named(error, name))?;
             false
         } else {
@@ -268,7 +268,7 @@ impl Split {
         told.stored(context, &split, changed, self.json)
     }
 
-    /// A stream: one session comes out as several.
+    /// Splits a stream: writes one session as several.
     fn stream(
         &self,
         context: &Context,
@@ -310,7 +310,7 @@ impl Split {
         Ok(())
     }
 
-    /// Writes a part as the nth session of an output; the session itself when there is nothing to cut.
+    /// Writes a part as the nth session of an output; writes the session itself when there is nothing to split.
     fn write(
         &self,
         export: &Export<'_>,
@@ -340,7 +340,7 @@ impl Split {
     }
 }
 
-/// An error of a name that is taken, with what to do.
+/// Adds a hint to the error of a taken name.
 fn taken(error: Error) -> Error {
     match error.kind {
         Kind::Exists => error.hint("choose other ids with --id"),

@@ -1,4 +1,4 @@
-//! What is told of a split: the pieces as rows or objects, and what stands against a limit.
+//! Reports a split: parts as rows or objects, and parts that exceed a limit.
 
 use crate::args::TimeOptions;
 use crate::context::Context;
@@ -18,7 +18,7 @@ const COLUMNS: [Column; 6] = [
     Column::text("REASON"),
 ];
 
-/// A split, and how its session is called in messages.
+/// A split and the label of its session in messages.
 pub struct Told<'l> {
     label: &'l str,
     /// Whether tokens were counted.
@@ -75,7 +75,7 @@ impl<'l> Told<'l> {
         object
     }
 
-    /// What a user would like to know, and what no limit could be kept for.
+    /// Prints notes, and an error for each part that exceeds a limit.
     pub fn notes(&self, context: &Context, split: &Split<'_>) {
         for note in &split.notes {
             context.output.tell(self.label, note);
@@ -111,7 +111,7 @@ impl<'l> Told<'l> {
         }
     }
 
-    /// After the pieces are in the store: their ids on standard output.
+    /// Reports parts in the store: prints their ids to standard output.
     pub fn stored(
         &self,
         context: &Context,
@@ -138,7 +138,7 @@ impl<'l> Told<'l> {
         context.output.print_done(&ids.join("\n"))
     }
 
-    /// After the pieces were written.
+    /// Reports parts that were written to a stream or to files.
     pub fn streamed(&self, context: &Context, split: &Split<'_>) {
         context.output.detail(self.label, &Told::what(split));
         self.notes(context, split);

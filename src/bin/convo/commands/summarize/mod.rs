@@ -81,7 +81,7 @@ impl Run for Summarize {
             return Err(for_programs("--ignore-backoff").into());
         }
         let options = self.asking.options()?;
-        // What an answer covers is looked for in the log, and so is what an earlier summary stood for.
+        // Reads the whole log: a reply may cover hidden messages and messages that an earlier summary replaced.
         let edit = Edit {
             full_log: self.log,
             reports: true,
@@ -155,7 +155,7 @@ impl Run for Summarize {
 }
 
 impl Summarize {
-    /// Carries out what is planned; what fails leaves its session as it is.
+    /// Applies a plan; on an error the session is unchanged.
     fn change(
         &self,
         context: &Context,
@@ -200,7 +200,7 @@ fn id(session: &Session) -> String {
     session.header_text("id").unwrap_or_default()
 }
 
-/// Reads the answer that is to be applied.
+/// Reads the reply to apply.
 fn answer(file: &str, inputs: &[Input]) -> anyhow::Result<Answer> {
     let refused = |error: Error| named(error, file);
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! The messages to summarize, and the summarizer.
+//! Options that select the messages to summarize and the summarizer.
 
 use crate::args::{Counting, Fitting, per_cent};
 use crate::programs::summarizer::With;
@@ -50,19 +50,19 @@ pub struct Asking {
     pub counting: Counting,
 }
 
-/// First and last message; either may be open.
+/// First and last message; either can be open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ends([Option<String>; 2]);
 
 impl Asking {
-    /// Refuses options that would have no effect; the two steps ask no built-in summarizer.
+    /// Refuses options that have no effect; `--request` and `--apply` use no built-in summarizer.
     pub fn check(&self, two_steps: bool) -> convo::Result<()> {
         let asks = two_steps || self.with != With::Extract;
         self.summary.check(asks)?;
         self.telling.check(asks)
     }
 
-    /// What is asked for, checked.
+    /// Returns the validated options.
     pub fn options(&self) -> convo::Result<Options> {
         let window = self.fitting.window();
         self.trigger.check(window)?;

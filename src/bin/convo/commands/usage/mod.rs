@@ -1,4 +1,4 @@
-//! `usage`: recorded tokens and their cost.
+//! `usage`: reports recorded tokens and their cost.
 
 mod print;
 
@@ -235,7 +235,7 @@ impl Run for Usage {
 }
 
 impl Usage {
-    /// The inputs, with the files of directories.
+    /// Returns the inputs, including the files of directories.
     fn inputs(&self, context: &Context) -> anyhow::Result<Vec<Input>> {
         let all = [ALL.to_string()];
         let operands = if self.inputs.is_empty() {

@@ -1,4 +1,4 @@
-//! Rows of usage as a table, as bars, or as JSON.
+//! Prints rows of usage as a table, a bar chart, an HTML page or JSON.
 
 use crate::context::Context;
 use crate::output::{columns, in_line};
@@ -10,7 +10,7 @@ use convo::error::Error;
 use convo::filter::usage::{Key, Prices, Row};
 use convo::format::html::{self, BarRow, BarTable};
 
-/// What is printed.
+/// The rows to print.
 pub struct Report<'r> {
     pub keys: &'r [Key],
     pub rows: &'r [Row],
@@ -19,7 +19,7 @@ pub struct Report<'r> {
 }
 
 impl Report<'_> {
-    /// A table with totals.
+    /// Prints a table with totals.
     pub fn table(&self, context: &Context) -> anyhow::Result<()> {
         let is_piped = columns().is_none();
         let mut all: Vec<Column> = self
@@ -69,7 +69,7 @@ impl Report<'_> {
             .print(&context.output, self.rows.iter().map(cells))
     }
 
-    /// The totals in one line.
+    /// Summarizes the totals in one line.
     fn summary(&self) -> String {
         let total = Row::total(self.rows);
         let mut parts = vec![
@@ -87,7 +87,7 @@ impl Report<'_> {
         parts.join(" \u{b7} ")
     }
 
-    /// A bar for each row, as wide as the terminal; the share of cache reads is lighter.
+    /// Prints a bar for each row, as wide as the terminal; the share of cache reads is lighter.
     pub fn chart(&self, context: &Context) -> anyhow::Result<()> {
         let width = columns().unwrap_or(80);
         let most = self.rows.iter().map(tokens).max().unwrap_or(0).max(1);
@@ -122,7 +122,7 @@ impl Report<'_> {
         context.output.page(&text)
     }
 
-    /// An HTML page.
+    /// Prints an HTML page.
     pub fn page(&self, context: &Context) -> anyhow::Result<()> {
         let mut columns: Vec<(&str, bool)> = self.keys.iter().map(|key| (key.name(), false)).collect();
         columns.extend(["requests", "input", "cache read", "cache write", "output"].map(|name| (name, true)));
@@ -154,7 +154,7 @@ impl Report<'_> {
         })
     }
 
-    /// One flat object a row.
+    /// Prints one flat object per row.
     pub fn json(&self, context: &Context) -> anyhow::Result<()> {
         let object = |row: &Row| {
             let figures = &row.figures;
@@ -208,7 +208,7 @@ impl Report<'_> {
     }
 }
 
-/// Requests, input, cache reads, cache writes and output.
+/// Returns requests, input, cache reads, cache writes and output.
 fn numbers(row: &Row) -> [u64; 5] {
     let figures = &row.figures;
     [
@@ -224,7 +224,7 @@ fn tokens(row: &Row) -> u64 {
     row.figures.sent().saturating_add(row.figures.output)
 }
 
-/// Dollars and cents; less than a cent has four digits.
+/// Formats dollars with cents; amounts below one cent have four digits.
 fn money(dollars: f64) -> String {
     match dollars {
         small if small > 0.0 && small < 0.01 => format!("{small:.4}"),
