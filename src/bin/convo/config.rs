@@ -1,4 +1,4 @@
-//! The configuration file and the directories that the environment names.
+//! Reads the configuration file, and finds the directories that the environment names.
 
 use crate::args::Global;
 use crate::context::named;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Keys of the configuration file; each but the tables is also an option.
+/// Keys of the configuration file. Each except the tables is also an option.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
@@ -19,17 +19,17 @@ pub struct Config {
     pub tokenizer: Option<String>,
     pub tokenizer_timeout: Option<String>,
     pub ask_with: Option<String>,
-    /// Most messages of a session before it is continued.
+    /// Number of messages after which a session is continued.
     pub max_messages: Option<u64>,
     pub hook_timeout: Option<String>,
-    /// Commands that run after a change.
+    /// Commands to run after a change.
     pub hooks: Option<Hooks>,
-    /// Colors of what a terminal shows, by role.
+    /// Terminal colors by role.
     pub colors: Option<BTreeMap<String, String>>,
-    /// Input to `convo key` where neither an option nor the object says otherwise.
+    /// Defaults of `convo key`, where neither an option nor the object gives a value.
     #[serde(default)]
     pub key: Key,
-    /// For the plugin `convo-llm`, which reads it itself.
+    /// Settings of the plugin `convo-llm`, which reads them itself.
     #[serde(rename = "llm")]
     _llm: Option<toml::Table>,
 }
@@ -53,7 +53,7 @@ pub struct Key {
     pub identity_links: Option<IdentityLinks>,
 }
 
-/// Persons of several ids: the file that lists them, or the list itself.
+/// Identity links: the path of a file, or the links themselves.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(untagged)]
 pub enum IdentityLinks {
@@ -62,8 +62,8 @@ pub enum IdentityLinks {
 }
 
 impl Config {
-    /// Reads the configuration file; without one, nothing is configured. A file at the default place that may not be
-    /// read, as when HOME is another user's, is named instead: it matters only where the store is needed.
+    /// Reads the configuration file; without one, returns the defaults. If the default file is not readable, e.g.
+    /// because HOME belongs to another user, returns its path: it matters only for commands that use the store.
     pub fn read(global: &Global) -> Result<(Config, Option<String>)> {
         if global.no_config {
             return Ok(Default::default());
@@ -75,7 +75,7 @@ impl Config {
         let Some(path) = given.or_else(default) else {
             return Ok(Default::default());
         };
-        // The usual name of an empty configuration, although it is a device.
+        // Commonly used for an empty configuration, although it is a device.
         if path == Path::new("/dev/null") {
             return Ok(Default::default());
         }
@@ -100,7 +100,7 @@ impl Config {
             let error = Error::new(Kind::Config, error.message().to_string());
             named(error, &path_name(&path))
         })?;
-        // A relative path means a file next to this one, wherever the program is started.
+        // A relative path is relative to the configuration file.
         if let Some(IdentityLinks::File(links)) = &mut config.key.identity_links {
             *links = path.parent().unwrap_or(Path::new("")).join(&*links);
         }
@@ -108,10 +108,10 @@ impl Config {
     }
 }
 
-/// The text of a settings file, which an option names.
+/// Reads a settings file given by an option.
 ///
 /// # Errors
-/// [`Kind::Config`], whatever the reason.
+/// [`Kind::Config`] for any failure.
 pub fn text(path: &Path) -> Result<String> {
     regular::read_text(path).map_err(|error| {
         let error = Error::io("cannot read", error).kind(Kind::Config);
@@ -119,12 +119,12 @@ pub fn text(path: &Path) -> Result<String> {
     })
 }
 
-/// An environment variable that is set and not empty.
+/// Returns an environment variable if it is set and not empty.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// A directory of the user: the one that a variable names, or a path below HOME. None where neither is set.
+/// Returns a user directory: the one a variable names, or a path below HOME; none if neither is set.
 pub fn home(name: &str, below: &str) -> Option<PathBuf> {
     let named = variable(name).filter(|path| path.starts_with('/'));
     let default = || variable("HOME").map(|home| Path::new(&home).join(below));

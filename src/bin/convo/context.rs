@@ -1,5 +1,5 @@
-//! What a run of the program knows: flags before environment before config file; the store is opened here, when a
-//! command asks for it.
+//! The state of a run: settings from options, environment and configuration file, in this order of precedence. Opens
+//! the store when a command needs it.
 
 use crate::args::{ALL, Global, Input};
 use crate::config::{self, Config, home, variable};
@@ -23,35 +23,35 @@ use std::path::{Path, PathBuf};
 use std::sync::{OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
-/// What a run knows.
+/// The state of a run.
 pub struct Context {
     pub output: Output,
     pub chance: Chance,
     pub clock: Clock,
-    /// Absent where the environment names no directory: only what needs the store fails then.
+    /// None if the environment names no directory; then only commands that use the store fail.
     store_path: Option<PathBuf>,
-    /// The configuration file that may not be read, where it could name the store.
+    /// The configuration file that is not readable, although it could name the store.
     unread_config: Option<String>,
     lock_timeout: Duration,
-    /// What environment and config file name.
+    /// The tokenizer named by the environment or the configuration.
     tokenizer: Option<String>,
-    /// Who answers, by environment or config file.
+    /// The program that replies, named by the environment or the configuration.
     ask_with: Option<String>,
-    /// Most messages of a session before it is continued, by the configuration; 0: no limit.
+    /// Configured number of messages after which a session is continued; 0: no limit.
     pub max_messages: Option<u64>,
-    /// What `convo key` takes by the configuration.
+    /// The configuration of `convo key`.
     pub key: config::Key,
     hooks: Option<Box<Hooks>>,
     colors: Option<BTreeMap<String, String>>,
     store: OnceLock<Store>,
-    /// Files of running sessions that operands named.
+    /// Files of running sessions that were given as operands.
     running: RwLock<Vec<(PathBuf, Option<Mark>)>>,
-    /// Files with records of databases, for commands that read files.
+    /// Temporary files with the records of databases, for commands that read files.
     scratch: Scratch,
 }
 
 impl Context {
-    /// From the options of the command line.
+    /// Builds the context from the options of the command line.
     pub fn new(global: &Global) -> Result<Context> {
         let (config, unread) = Config::read(global)?;
         let color = match (global.color, config.color.as_deref()) {
@@ -110,10 +110,10 @@ impl Context {
         })
     }
 
-    /// Where the store is, or would be.
+    /// The path of the store, which need not exist.
     ///
     /// # Errors
-    /// [`Kind::Config`] where nothing says so.
+    /// [`Kind::Config`] if no setting names it.
     pub fn store_path(&self) -> Result<&Path> {
         if let Some(file) = &self.unread_config {
             let error = Error::new(Kind::Config, "cannot read: permission denied");
@@ -125,12 +125,12 @@ impl Context {
         })
     }
 
-    /// The store, which must be there.
+    /// Opens the store, which must exist.
     pub fn store(&self) -> Result<&Store> {
         self.opened(Store::open)
     }
 
-    /// The store, made when it is not there yet.
+    /// Opens the store, which is created if missing.
     pub fn store_or_new(&self) -> Result<&Store> {
         self.opened(Store::create)
     }
@@ -160,7 +160,7 @@ impl Context {
         Palette::new(self.output.colored(), self.colors.as_ref())
     }
 
-    /// Commands that run after a change.
+    /// The commands to run after a change.
     pub fn hooks(&self) -> Option<&Hooks> {
         self.hooks.as_deref()
     }
@@ -175,12 +175,12 @@ impl Context {
         self.tokenizer.as_deref()
     }
 
-    /// Who answers where the command line does not say, by environment or config file.
+    /// The program that replies by default, named by the environment or the configuration.
     pub fn ask_with(&self) -> Option<&str> {
         self.ask_with.as_deref()
     }
 
-    /// Classifies an operand. The name of a session in a home is its file.
+    /// Classifies an operand. The name of another program's session is resolved to its file.
     pub fn input(&self, operand: &str) -> Result<Input> {
         let input = Input::of(operand);
         if matches!(&input, Input::Path(path) if path.exists()) {
@@ -199,7 +199,7 @@ impl Context {
         Ok(Input::Path(meant.path))
     }
 
-    /// Classifies operands; none is standard input.
+    /// Classifies operands; without any, returns standard input.
     pub fn each_input(&self, operands: &[String]) -> Result<Vec<Input>> {
         match operands {
             [] => Ok(vec![Input::Stdin]),
@@ -207,7 +207,8 @@ impl Context {
         }
     }
 
-    /// A path; the name of a session in a home is its file, or a temporary file with the records of its row.
+    /// Resolves a path. The name of another program's session becomes its file, or a temporary file with its database
+    /// records.
     pub fn path(&self, path: &Path) -> Result<PathBuf> {
         match path
             .to_str()
@@ -223,8 +224,8 @@ impl Context {
         }
     }
 
-    /// Refuses to change a file of a home whose session is running, and copies in the archive; `force` changes one that
-    /// only changed just now.
+    /// Refuses to change the file of a running session, or a copy in the archive. `force` permits a session that is
+    /// only considered running because it changed recently.
     pub fn refuse_running(&self, path: &Path, force: bool) -> Result<()> {
         let running = self.running.read().unwrap_or_else(PoisonError::into_inner);
         let mark = running
@@ -244,7 +245,7 @@ impl Context {
         }
     }
 
-    /// Classifies operands; none is standard input, and `@all` every session of the store.
+    /// Classifies operands; without any, returns standard input; `@all` becomes every stored session.
     pub fn inputs(&self, operands: &[String]) -> Result<Vec<Input>> {
         let mut inputs = Vec::new();
         if operands.is_empty() {
@@ -257,7 +258,7 @@ impl Context {
                     let mut ids: Vec<String> = store.ids()?.into_iter().map(|entry| entry.id).collect();
                     ids.sort();
                     for id in ids {
-                        // An id that is also the key of a chain means its newest session.
+                        // An id that is also the key of a chain would resolve to its newest session.
                         let is_own = store.exactly(&id).is_ok_and(|own| own.as_ref() == Some(&id));
                         inputs.push(Input::Name(if is_own { id } else { format!("{EXACTLY}{id}") }));
                     }
@@ -269,12 +270,12 @@ impl Context {
     }
 }
 
-/// The error with which `--strict` stops.
+/// The error of `--strict` at a damaged line.
 pub fn stopped() -> Error {
     Error::new(Kind::Data, "stopped at a damaged line (--strict)")
 }
 
-/// The error with the input's name in it.
+/// Adds the name of the input to an error.
 pub fn named(mut error: Error, label: &str) -> Error {
     match &mut error.at {
         Some((input, _)) if input.is_empty() => *input = label.to_string(),

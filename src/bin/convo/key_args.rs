@@ -1,4 +1,4 @@
-//! What a new session is called by programs: its key, its scope, and the names that come with it.
+//! The identity of a new session: its key, its scope, and additional names.
 
 use crate::config::IdentityLinks;
 use crate::context::{Context, named};
@@ -13,22 +13,22 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
-/// A key with what belongs to it.
+/// A key with its scope and names.
 #[derive(Debug, Default)]
 pub struct Keyed {
     /// The key.
     pub key: Option<String>,
     /// The scope as JSON on one line.
     scope: Option<Vec<u8>>,
-    /// Every other name, in order.
+    /// All additional names, in order.
     aliases: Vec<String>,
-    /// Those of them that may be given to a session: not those of all.
+    /// The additional names that can become aliases of the session: those not shared by several sessions.
     pub claims: Vec<String>,
 }
 
 impl Keyed {
-    /// From a key, and from a scope: JSON as `convo key --json` prints it or as `convo key` takes it, or @ and the file
-    /// that holds it.
+    /// Builds the identity from a key and a scope. The scope is JSON, either the output of `convo key --json` or an
+    /// input of `convo key`, or @ and the name of a file.
     pub fn new(given: Option<&str>, scope: Option<&str>, settings: &Settings) -> Result<Keyed> {
         let mut keyed = match scope {
             Some(scope) => Keyed::read(&text(scope)?, settings)?,
@@ -66,7 +66,7 @@ impl Keyed {
             member("scope"),
             list("aliases"),
         ) {
-            // As it is printed.
+            // The output of `convo key --json`.
             (Some(key), scope, Some(aliases)) => {
                 let scope = scope.map(|scope| json::compact(scope).0);
                 (
@@ -96,12 +96,12 @@ impl Keyed {
         })
     }
 
-    /// The id that the key gives its session.
+    /// The session id derived from the key.
     pub fn id(&self) -> Option<String> {
         self.key.as_deref().map(key::id_for_key)
     }
 
-    /// Members of the session's header, and of its metadata: the other names are in a member of the metadata.
+    /// Returns members of the session's header. The additional names are stored in its metadata.
     pub fn header(&self, metadata: &[(String, Vec<u8>)]) -> Vec<(&'static str, Vec<u8>)> {
         let mut members = Vec::new();
         if let Some(key) = &self.key {
@@ -126,7 +126,7 @@ impl Keyed {
     }
 }
 
-/// What the configuration settles for every key that does not say otherwise.
+/// The configured defaults of `convo key`.
 pub fn key_settings(context: &Context) -> Result<Settings> {
     let table = &context.key;
     let wrong = |name: &str, error: Error| {
@@ -156,7 +156,7 @@ pub fn key_settings(context: &Context) -> Result<Settings> {
         Some(IdentityLinks::Table(links)) => Some(Links::new(links.clone())),
         Some(IdentityLinks::File(path)) => {
             let read = links_of_file(path);
-            // A file that the configuration names is part of it.
+            // A file that the configuration names counts as configuration.
             Some(read.map_err(|error| error.kind(Kind::Config))?)
         }
     };
@@ -167,7 +167,7 @@ pub fn key_settings(context: &Context) -> Result<Settings> {
     })
 }
 
-/// Persons of several ids, of a JSON or TOML file.
+/// Reads identity links from a JSON or TOML file.
 pub fn links_of_file(path: &Path) -> Result<Links> {
     let label = path_name(path);
     let text =
@@ -182,7 +182,7 @@ pub fn links_of_file(path: &Path) -> Result<Links> {
     Links::read(inner).map_err(|error| refused(error.message))
 }
 
-/// A file of persons in TOML, where the links may have a table of their own.
+/// A TOML file of identity links, optionally in a table of their own.
 #[derive(serde::Deserialize)]
 #[serde(untagged)]
 enum LinksFile {
@@ -202,7 +202,7 @@ impl LinksFile {
     }
 }
 
-/// The text of an argument; behind an @ the file that holds it, - for standard input.
+/// Reads an argument: its text, or after an @ the contents of a file, - for standard input.
 fn text(argument: &str) -> Result<Vec<u8>> {
     let Some(path) = argument.strip_prefix('@') else {
         return Ok(argument.trim().as_bytes().to_vec());

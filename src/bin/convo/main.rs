@@ -1,4 +1,4 @@
-//! The program: parse, run, status.
+//! Entry point of `convo`: parses the command line, runs the command and returns its exit status.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Parses, and runs the verb or the plugin; the status is the worst that the run met.
+/// Runs the command or plugin; returns the worst status of the run.
 fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
     if let Some(shell) = std::env::var_os(completion::VARIABLE).and_then(completion::shell) {
         return completion::answer(shell, arguments);
@@ -50,7 +50,7 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
         .get(1)
         .and_then(|argument| argument.to_str())
         .unwrap_or_default();
-    // A verb in the first place is all that is built: the program starts on every line of a shell loop.
+    // Build only the command in first place, so that `convo` starts fast in shell loops.
     if let Some(verb) = commands::find(first) {
         if let Some(ready) = verb.plain(&arguments[2..]) {
             return execute(verb, &Global::default(), ready, arguments);
@@ -81,7 +81,7 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
         Err(error) => return Output::usage(&error, ""),
     };
     match matches.subcommand() {
-        // The help of a verb is told by the verb itself, be it built in or a plugin.
+        // `help COMMAND` runs `COMMAND --help`, for built-in commands and plugins.
         Some((commands::HELP, inner)) => {
             let asked = inner.get_many::<OsString>("verb").unwrap_or_default();
             let asking = [&arguments[0]].into_iter().chain(asked).cloned();
@@ -137,7 +137,7 @@ fn execute(
     }
 }
 
-/// Tells of an error that ended the run before there was a context.
+/// Reports an error that occurred before the context existed; returns the exit status.
 fn failed(error: &anyhow::Error) -> u8 {
     Output::new(false, false, Color::Auto).fail(error)
 }

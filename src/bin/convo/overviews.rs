@@ -1,4 +1,4 @@
-//! Overviews of sessions: those of the store come from its cache where nothing has changed.
+//! Reads overviews of sessions; those of unchanged stored sessions come from the store's cache.
 
 use crate::args::Counting;
 use crate::context::{Context, named};
@@ -10,14 +10,14 @@ use convo::store::{Overviewed, Reading};
 /// Reads overviews.
 pub struct OverviewReader<'c> {
     context: &'c Context,
-    /// With what tokens are counted; none if they are not.
+    /// How to count tokens; none if they are not counted.
     counting: Option<&'c Counting>,
-    /// The tokenizer that was requested, as the name of the counts.
+    /// The requested tokenizer, by which cached counts are labeled.
     tokenizer: String,
 }
 
 impl<'c> OverviewReader<'c> {
-    /// With tokens, or only with those that are known.
+    /// With `counts`, all overviews have tokens; otherwise only those with a cached count.
     pub fn new(context: &'c Context, counting: &'c Counting, counts: bool) -> OverviewReader<'c> {
         let requested = counting.tokenizer.map(|tokenizer| tokenizer.name().to_string());
         let configured = || context.tokenizer().map(str::to_string);
@@ -28,7 +28,7 @@ impl<'c> OverviewReader<'c> {
         }
     }
 
-    /// The overview of a session.
+    /// Computes the overview of a session.
     pub fn read(&self, label: &str, session: &Session, damaged: bool) -> convo::Result<Overview> {
         let counter = self
             .counting
@@ -39,8 +39,7 @@ impl<'c> OverviewReader<'c> {
         Ok(Overview::of(session, damaged, counter))
     }
 
-    /// The overview in a cache, with its tokens if the tokenizer is that of the counts; none if its tokens have to be
-    /// counted.
+    /// Decodes a cached overview, and drops counts of another tokenizer; none if the tokens must be counted.
     pub fn known(&self, bytes: &[u8]) -> Option<Overview> {
         let mut overview = Overview::decode(bytes)?;
         overview.tokens = overview.tokens.filter(|(_, name)| *name == self.tokenizer);
@@ -48,11 +47,11 @@ impl<'c> OverviewReader<'c> {
         suffices.then_some(overview)
     }
 
-    /// Every session of the store, in no order; what cannot be read is reported.
+    /// Returns the overviews of all stored sessions, unordered; sessions that cannot be read are reported.
     pub fn stored(&self) -> anyhow::Result<Vec<Overviewed<Box<Overview>>>> {
         let output = &self.context.output;
         let read = self.context.store()?.overviews(&Reading {
-            // Boxed, since lists of many sessions are moved and sorted.
+            // Boxed because large lists are moved and sorted.
             decode: &|bytes| self.known(bytes).map(Box::new),
             read: &|id, session, damaged| Ok(Box::new(self.read(id, session, damaged)?)),
             encode: &|overview| overview.encode(),

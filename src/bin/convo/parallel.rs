@@ -1,11 +1,11 @@
-//! Work on many items by several threads, whose results are used in order as they come.
+//! Processes many items on several threads, and uses the results in order as they become available.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-/// Does the same with every item on several threads, and gives each result to `each` on this one: in the order of the
-/// items, or with `ordered` false as they come. An error of `each` ends the work.
+/// Applies a function to every item on several threads, and passes each result to `each` on the calling thread: in the
+/// order of the items, or with `ordered` false as they become available. An error of `each` stops the work.
 pub fn each_result<T: Sync, R: Send>(
     items: &[T],
     ordered: bool,

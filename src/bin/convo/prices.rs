@@ -7,7 +7,7 @@ use clap::Args;
 use convo::filter::usage::Prices;
 use std::path::PathBuf;
 
-// No doc comment, which would become the description of the command that takes them.
+// No doc comment: clap would use it as the description of the command that flattens this struct.
 #[derive(Args, Clone, Debug, Default)]
 pub struct PriceArgs {
     /// Read prices from FILE instead of the built-in table
@@ -16,7 +16,7 @@ pub struct PriceArgs {
 }
 
 impl PriceArgs {
-    /// The prices; reports the entries without a valid one.
+    /// Reads the prices and reports entries without a valid price.
     ///
     /// # Errors
     /// [`Kind::Config`](convo::error::Kind::Config) for a file that cannot be read.

@@ -1,4 +1,5 @@
-//! What a model is sent of a session: its view, made to fit and such that an interface takes it. Nothing of that is kept.
+//! Builds the input of a model from a session: the view, compacted to a budget and repaired for an API. The session
+//! itself is unchanged.
 
 use crate::context::{Context, named, stopped};
 use convo::check::{Api, Options};
@@ -13,7 +14,7 @@ use convo::model::view::{Item, View};
 use convo::tokens::Counter;
 use std::io::Write;
 
-/// An interface by its name, or by that of the provider's main one.
+/// Parses the name of an API or of a provider, which stands for its main API.
 pub fn api(name: &str) -> Result<Api, String> {
     let api = match name {
         "claude" => Some(Api::Anthropic),
@@ -26,7 +27,7 @@ pub fn api(name: &str) -> Result<Api, String> {
     })
 }
 
-/// Makes the view fit, as `compact` would.
+/// Compacts the view to the budget, as `compact` would.
 pub fn fit(
     context: &Context,
     label: &str,
@@ -38,7 +39,7 @@ pub fn fit(
     let options = compact::Options {
         budget: Some(budget),
         window,
-        // It is done anew each time, and never stored.
+        // The result is computed for each request and never stored.
         retry: true,
         unseen: goaitools::unseen,
         ..compact::Options::default()
@@ -53,10 +54,10 @@ pub fn fit(
     Ok(())
 }
 
-/// How often a repair is looked at anew: what the messages of a session cannot hold would come back.
+/// Maximum number of repair passes. A repair that session messages cannot represent would recur forever.
 const TRIES: usize = 3;
 
-/// The session with what the interface would refuse repaired; nothing of that is kept.
+/// Returns the session with all violations of the API's rules repaired in memory.
 pub fn sendable(
     context: &Context,
     label: &str,
@@ -71,12 +72,12 @@ pub fn sendable(
         mode: None,
         warnings: false,
     };
-    // One more for an excerpt of the log, which is exchanged for the whole.
+    // One more for an excerpt of the log, which is replaced by the whole log.
     let tries = TRIES + usize::from(session.excerpt().is_some());
     for _ in 0..tries {
         let stamp = |content: &str| context.derived("evt_", &session, content);
         let planned = repair::plan(&session, &how, stamp);
-        // A repair makes ids that no line of the log has: an excerpt does not know them all.
+        // A repair generates unused ids, which requires all ids of the log: an excerpt lacks some.
         if session.excerpt().is_some() && !planned.as_ref().is_ok_and(is_fine) {
             session = whole(context, label, strict)?;
             continue;
@@ -122,13 +123,13 @@ pub fn sendable(
     Err(named(error, label).into())
 }
 
-/// Whether there is something to send, and nothing to repair.
+/// Whether there are messages to send and nothing to repair.
 fn is_fine(repaired: &Repaired) -> bool {
     let Repaired { plan, fixed } = repaired;
     matches!(plan, Plan::Nothing(_)) && !fixed.elements.is_empty() && fixed.errors().next().is_none()
 }
 
-/// All of a session of the store.
+/// Loads the complete stored session.
 fn whole(context: &Context, name: &str, strict: bool) -> anyhow::Result<Session> {
     let store = context.store()?;
     let mut report = Report::default();
@@ -141,10 +142,10 @@ fn whole(context: &Context, name: &str, strict: bool) -> anyhow::Result<Session>
     }
 }
 
-/// Most repairs that are told one by one.
+/// Maximum number of repairs that are listed.
 const TOLD: usize = 10;
 
-/// Writes the session's line, then what is in view.
+/// Writes the header, then the view.
 pub fn write(session: &Session, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let mut lines = Lines::new(out);
     if let Some(header) = (0..session.len()).find(|index| session.class(*index) == Class::Header) {
@@ -153,7 +154,7 @@ pub fn write(session: &Session, view: &View, out: &mut dyn Write) -> anyhow::Res
     for item in &view.items {
         match item {
             Item::Line(index) => lines.write(session.full(*index))?,
-            // What it stood for is not here.
+            // The output does not contain the messages that the summary covers.
             Item::Summary(index) => match summary_line(session, *index) {
                 Some(body) => {
                     lines.write(&body)?;

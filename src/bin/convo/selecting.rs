@@ -1,11 +1,11 @@
-//! Sessions of which only some messages are printed.
+//! Reduces a session to the selected messages.
 
 use crate::args::Selecting;
 use crate::context::named;
 use convo::model::session::Session;
 
 impl Selecting {
-    /// Leaves only the chosen messages of a session; whether a choice was asked for.
+    /// Keeps only the selected messages of a session; returns whether there is a selection.
     pub fn narrow(&self, label: &str, session: &mut Session) -> convo::Result<bool> {
         let Some(selection) = self.selection() else {
             return Ok(false);

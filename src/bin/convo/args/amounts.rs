@@ -1,4 +1,4 @@
-//! Numbers of tokens on the command line, and shares of a window.
+//! Parses token counts and shares of a context window.
 
 use clap::Args;
 use convo::error::{Error, Kind};
@@ -31,7 +31,7 @@ impl Fitting {
         matches!(self.budget, Some(Amount::PerMille(_)))
     }
 
-    /// The budget in tokens without the reserve. No view fits into 0 tokens.
+    /// The budget in tokens, without the reserve. An error if it is 0, because no view fits.
     pub fn budget(&self) -> convo::Result<Option<u64>> {
         match self.limit()? {
             Some(0) => Err(Error::new(Kind::Usage, "--budget 0: expected at least 1 token")),
@@ -39,7 +39,7 @@ impl Fitting {
         }
     }
 
-    /// The same for a system in which 0 is a limit like any other.
+    /// The budget for systems in which 0 is a valid limit.
     pub fn limit(&self) -> convo::Result<Option<u64>> {
         let budget = match self.budget {
             None => return Ok(None),
@@ -78,7 +78,7 @@ fn amount(text: &str) -> Result<Amount, String> {
     }
 }
 
-/// A share such as 12.5%, in thousandths.
+/// Parses a percentage such as 12.5% to thousandths.
 pub fn per_cent(text: &str) -> Result<u64, String> {
     let wrong = || "expected a percentage from 0% to 100%, e.g. 25%".to_string();
     let number = text.strip_suffix('%').ok_or_else(wrong)?;
@@ -92,7 +92,7 @@ pub fn per_cent(text: &str) -> Result<u64, String> {
     share.filter(|share| *share <= 1000).ok_or_else(wrong)
 }
 
-/// A number, or thousands of them: 32000, 32k.
+/// Parses a number such as 32000, or thousands such as 32k.
 fn thousands(text: &str) -> Option<u64> {
     let (digits, factor) = match text.strip_suffix(['k', 'K']) {
         Some(thousands) => (thousands, 1000),
@@ -101,7 +101,7 @@ fn thousands(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// A number of tokens: 32000, 32k.
+/// Parses a number of tokens such as 32000 or 32k.
 pub fn tokens(text: &str) -> Result<u64, String> {
     let tokens = thousands(text).filter(|tokens| *tokens > 0);
     tokens.ok_or_else(|| "expected a number of tokens, e.g. 32000, 32k".to_string())
@@ -111,7 +111,7 @@ pub fn tokens(text: &str) -> Result<u64, String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window(pub u64);
 
-/// A number of tokens, or the name of a model with such a window.
+/// Parses a number of tokens, or a model name, which stands for its window.
 pub fn window(text: &str) -> Result<Window, String> {
     let number = thousands(text);
     if number == Some(0) {

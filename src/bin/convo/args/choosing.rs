@@ -1,4 +1,4 @@
-//! The messages to drop or to keep.
+//! Options that select the messages to drop or to keep.
 
 use super::{Input, category};
 use crate::context::named;
@@ -48,7 +48,7 @@ pub struct Choosing {
     plan: Option<PathBuf>,
 }
 
-/// A number, or a range `A..B`, `A..` or `..B` with both ends.
+/// Parses a number, or an inclusive range `A..B`, `A..` or `..B`.
 fn exchanges(text: &str) -> std::result::Result<RangeInclusive<usize>, String> {
     let number = |digits: &str| match digits.parse() {
         Ok(0) | Err(_) => Err("expected numbers from 1, e.g. 3..5,8".to_string()),
@@ -68,10 +68,10 @@ fn exchanges(text: &str) -> std::result::Result<RangeInclusive<usize>, String> {
 }
 
 impl Choosing {
-    /// The choice; `keeps`: all other messages are dropped.
+    /// Returns the selection; with `keeps`, all other messages are dropped.
     ///
     /// # Errors
-    /// If the plan cannot be read or has no id, or if it and an input are standard input.
+    /// If the plan cannot be read or contains no id, or if the plan and an input are both standard input.
     pub fn choice(&self, inputs: &[Input], keeps: bool) -> Result<Choice> {
         if self.plan.as_deref() == Some(Path::new("-")) && inputs.contains(&Input::Stdin) {
             let error = Error::new(Kind::Usage, "--plan - and the input both read standard input");
@@ -94,7 +94,7 @@ impl Choosing {
     }
 }
 
-/// The ids of a plan, with their lines.
+/// Reads the ids of a plan, with their line numbers.
 fn planned(path: &Path) -> Result<Vec<(String, usize)>> {
     let label = path_name(path);
     let text = match path == Path::new("-") {

@@ -1,4 +1,4 @@
-//! An input that is followed while it grows.
+//! Options to follow an input while it grows.
 
 use super::duration;
 use clap::Args;

@@ -1,4 +1,4 @@
-//! Shared options. Parsing is pure: no file is opened.
+//! Options shared by commands. Parsing opens no files.
 
 mod amounts;
 mod choosing;
@@ -27,7 +27,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 pub use times::{TimeOptions, TimeStyle};
 
-// Options of every command. A doc comment would become the description of each command that flattens them.
+// Options of every command. No doc comment: clap would use it as the description of each command that flattens them.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Global options")]
 pub struct Global {
@@ -185,7 +185,7 @@ pub struct Counting {
     pub tokenizer: Option<Tokenizer>,
 }
 
-/// A tokenizer or a model by name.
+/// Parses the name of a tokenizer or a model.
 pub fn tokenizer(name: &str) -> Result<Tokenizer, String> {
     counter_program::tokenizer(name).map_err(|error| match error.hint {
         Some(hint) => format!("{}; {hint}", error.message),
@@ -193,7 +193,7 @@ pub fn tokenizer(name: &str) -> Result<Tokenizer, String> {
     })
 }
 
-/// Message limit of a session; 0: none.
+/// Parses the message limit of a session; 0 is none.
 pub fn max_messages(text: &str) -> Result<u64, String> {
     match text.parse() {
         Ok(1 | 2) | Err(_) => Err("expected 0 (no limit) or a number from 3".to_string()),
@@ -201,7 +201,7 @@ pub fn max_messages(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A valid retention policy as given: the missing settings may be known elsewhere.
+/// Validates a retention policy and returns it unchanged; missing settings may be configured elsewhere.
 pub fn memory(text: &str) -> Result<String, String> {
     match Memory::default().with(text) {
         Ok(_) => Ok(text.to_string()),
@@ -212,23 +212,23 @@ pub fn memory(text: &str) -> Result<String, String> {
     }
 }
 
-/// Location of a session, derived from the operand alone.
+/// The location of a session, derived from the operand alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// Standard input.
     Stdin,
     /// A file.
     Path(PathBuf),
-    /// A session of the store.
+    /// The name of a stored session.
     Name(String),
-    /// A session in the database of a program: the name as given, the database, and the id there.
+    /// A session in another program's database: the name as given, the path of the database, and the id in it.
     Row(String, PathBuf, String),
 }
 
 /// The operand for every session of the store.
 pub const ALL: &str = "@all";
 
-/// Endings that make an operand a path.
+/// File name suffixes that make an operand a path.
 const ENDINGS: [&str; 12] = [
     ".json", ".jsonl", ".ndjson", ".md", ".yaml", ".yml", ".db", ".txt", ".zip", ".gz", ".zst", ".b64",
 ];
@@ -245,7 +245,7 @@ impl Input {
         }
     }
 
-    /// The name in messages.
+    /// The name of the input in messages.
     pub fn label(&self) -> String {
         match self {
             Input::Stdin => "-".to_string(),
@@ -296,20 +296,20 @@ fn format(name: &str, fit: impl Fn(Format) -> bool) -> Result<Format, String> {
     }
 }
 
-/// A format that is read.
+/// Parses the name of a readable format.
 pub fn readable(name: &str) -> Result<Format, String> {
     format(name, Format::is_read)
 }
 
-/// A format that is written.
+/// Parses the name of a writable format.
 pub fn writable(name: &str) -> Result<Format, String> {
     format(name, Format::is_written)
 }
 
-/// The output format, as given.
+/// The output format as given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// That of the first input.
+    /// The format of the first input.
     Same,
     Format(Format),
 }
@@ -321,7 +321,7 @@ fn target(name: &str) -> Result<Target, String> {
     }
 }
 
-/// A span of time: a number and `ms`, `s`, `m`, `h`, `d` or `w`; a bare number is seconds.
+/// Parses a duration: a number and `ms`, `s`, `m`, `h`, `d` or `w`; a bare number is seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
     const EXPECTED: &str = "expected a duration, e.g. 500ms, 10s, 6h, 7d";
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -342,7 +342,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "duration too long".to_string())
 }
 
-/// A `key=value` pair; the value is JSON when it parses as such, else text.
+/// Parses a `key=value` pair; the value is JSON if it parses as JSON, otherwise text.
 pub fn pair(text: &str) -> Result<(String, Vec<u8>), String> {
     let (name, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
     if name.is_empty() {

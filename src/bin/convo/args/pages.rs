@@ -37,7 +37,7 @@ pub struct PageArgs {
 }
 
 impl PageArgs {
-    /// The first option that is given.
+    /// The name of the first option given.
     pub fn given(&self) -> Option<&'static str> {
         let options = [
             ("--hidden", self.hidden),
@@ -51,10 +51,10 @@ impl PageArgs {
         given.map(|(name, _)| name)
     }
 
-    /// How training data has reasoning, and the other options.
+    /// Splits off how training data encodes reasoning, and returns it with the other options.
     ///
     /// # Errors
-    /// [`Kind::Usage`] for a form of pages.
+    /// [`Kind::Usage`] for a value that is only valid for pages.
     pub fn take_training(mut self) -> Result<(Option<training::Thinking>, PageArgs)> {
         match self.thinking.take() {
             None => Ok((None, self)),
@@ -68,10 +68,10 @@ impl PageArgs {
         }
     }
 
-    /// The options of pages in this format.
+    /// Returns the page options for this format.
     ///
     /// # Errors
-    /// [`Kind::Usage`] for an option that has no effect in another format.
+    /// [`Kind::Usage`] for an option that requires another format.
     pub fn options(&self, to: Format) -> Result<PageOptions> {
         if let Some(name) = self.given().filter(|_| to != Format::Html) {
             let what = format!("{name} requires --to html");
@@ -99,7 +99,7 @@ impl PageArgs {
     }
 }
 
-/// How reasoning is written, on pages and in training data; none where that is not possible.
+/// How reasoning is written, on pages and in training data; none if not supported there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reasoning {
     page: Option<Thinking>,
@@ -127,7 +127,7 @@ fn theme(text: &str) -> std::result::Result<Theme, &'static str> {
     }
 }
 
-/// Bytes: a number, with K or M for KiB or MiB; none: 0.
+/// Parses a size in bytes: a number, with K or M for KiB or MiB; 'none' is 0.
 fn size(text: &str) -> std::result::Result<usize, &'static str> {
     let (number, unit) = match text.as_bytes().last() {
         _ if text == "none" => ("0", 1),

@@ -1,4 +1,4 @@
-//! Which sessions are selected: the options that commands over many sessions share.
+//! Options that select sessions, shared by commands over many sessions.
 
 use super::times::{When, when};
 use clap::Args;
@@ -32,7 +32,7 @@ pub struct Scope {
     pub until: Option<When>,
 }
 
-/// The name of a program, in full.
+/// Expands the name of a program; an unknown name is an error with suggestions.
 pub fn named_program(name: &str) -> Result<String, String> {
     if let Some(program) = home::program(name) {
         return Ok(program.name.to_string());
@@ -61,12 +61,12 @@ pub fn named_program(name: &str) -> Result<String, String> {
     })
 }
 
-/// The program of a format.
+/// Returns the program of a format.
 pub fn of_format(format: &str) -> &str {
     format.strip_suffix("-export").unwrap_or(format)
 }
 
-/// The program that wrote a session in an input of this format: its own header, else its format.
+/// Returns the program that wrote a session: the one its header names, else that of its format.
 pub fn program_of(session: &Session, format: Format) -> String {
     let program = native::program(session).map(str::to_string);
     let program = program.or_else(|| native::source_format(session));
@@ -74,7 +74,7 @@ pub fn program_of(session: &Session, format: Format) -> String {
 }
 
 impl Scope {
-    /// Makes the project absolute if it is a directory; one that does not exist is taken as text.
+    /// Makes the project absolute if it is a path; a name without a slash is unchanged.
     pub fn settle(&mut self) {
         let Some(project) = &mut self.project else { return };
         if !project.contains('/') && !matches!(project.as_str(), "." | "..") {
@@ -86,7 +86,7 @@ impl Scope {
         }
     }
 
-    /// Whether a session of this program is selected. A format may be that of several programs.
+    /// Whether sessions of this program are selected. Several programs can share a format.
     pub fn has_program(&self, program: Option<&str>) -> bool {
         let is_of = |wanted: &String| {
             let format = home::program(wanted).and_then(|program| program.format);
@@ -95,7 +95,7 @@ impl Scope {
         self.program.is_empty() || self.program.iter().any(is_of)
     }
 
-    /// Whether a session with this working directory is selected: its last part, or a directory above it.
+    /// Whether a session in this working directory is selected, by its last component or a parent directory.
     pub fn has_project(&self, cwd: Option<&str>) -> bool {
         let Some(project) = self.project.as_deref() else {
             return true;
@@ -107,8 +107,8 @@ impl Scope {
         below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
     }
 
-    /// Whether a session of this time is selected; both in seconds since 1970. One without a time has none that could be
-    /// compared.
+    /// Whether a session of this time is selected; both in seconds since 1970. With a condition, a session without a
+    /// time is not selected.
     pub fn has_time(&self, updated: Option<i64>, now: Option<i64>) -> bool {
         if self.since.is_none() && self.until.is_none() {
             return true;
@@ -120,7 +120,7 @@ impl Scope {
     }
 }
 
-/// The last part of a working directory.
+/// The last component of a working directory.
 pub fn project_of(cwd: Option<&str>) -> Option<&str> {
     let cwd = cwd?.trim_end_matches(['/', '\\']);
     cwd.rsplit(['/', '\\']).next().filter(|name| !name.is_empty())

@@ -1,4 +1,4 @@
-//! The messages to print, for the commands that print messages.
+//! Options that select the messages to print.
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
@@ -41,7 +41,7 @@ pub struct Selecting {
     message: Vec<String>,
 }
 
-/// A number of exchanges.
+/// Parses a number of exchanges.
 fn count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("expected a number of exchanges from 1".to_string()),
@@ -49,7 +49,7 @@ fn count(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A category by name.
+/// Parses the name of a category.
 pub fn category(name: &str) -> Result<Category, String> {
     Category::from_name(name)
         .ok_or_else(|| format!("expected one of {}", Category::ALL.map(Category::name).join(", ")))

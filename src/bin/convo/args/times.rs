@@ -1,4 +1,4 @@
-//! Times on the command line: points in time, and how times are shown.
+//! Times on the command line: points in time, and the style of printed times.
 
 use super::duration;
 use clap::{Args, ValueEnum};
@@ -29,10 +29,10 @@ pub struct TimeOptions {
     pub utc: bool,
 }
 
-/// A point in time, as it is given.
+/// A point in time as given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// So long before now.
+    /// This long before now.
     Ago(Duration),
     /// Seconds since 1970.
     At(i64),
@@ -51,10 +51,10 @@ impl When {
     }
 }
 
-/// A duration (`12h`, `7d`, `2w`), a date (`2026-11-01`, its beginning in the local time zone) or a time (RFC 3339).
+/// Parses a duration (`12h`, `7d`, `2w`), a date (`2026-11-01`, at midnight local time) or a time (RFC 3339).
 pub fn when(text: &str) -> Result<When, String> {
     const EXPECTED: &str = "expected a duration, a date or an RFC 3339 time, e.g. 12h, 7d, 2026-11-01";
-    // A bare number is a duration everywhere else; here a year could be meant.
+    // A bare number is a duration everywhere else; here it could be a year.
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number && let Ok(age) = duration(text) {
         return Ok(When::Ago(age));

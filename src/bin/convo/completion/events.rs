@@ -1,4 +1,4 @@
-//! Candidates for the ids of a session that a line names; `at` is the word to complete.
+//! Completes ids within the session that the command line names; `at` is the index of the word to complete.
 
 use crate::args::Global;
 use crate::context::Context;
@@ -9,7 +9,7 @@ use convo::model::event::Action;
 use convo::model::session::Session;
 use std::ffi::OsString;
 
-/// The session that another word of the line names.
+/// Loads the session that another word of the line names.
 fn session(global: &Global, words: &[OsString], at: usize) -> Option<Session> {
     let context = Context::new(global).ok()?;
     let store = context.store().ok()?;
@@ -20,7 +20,7 @@ fn session(global: &Global, words: &[OsString], at: usize) -> Option<Session> {
     store.load(&id, &mut Report::default()).ok()
 }
 
-/// Ids whose originals can be printed: events, and messages with a placeholder.
+/// Ids whose originals `expand` can print: events, and messages with a placeholder.
 pub fn elided(global: &Global, words: &[OsString], at: usize) -> Vec<Candidate> {
     let Some(session) = session(global, words, at) else {
         return Vec::new();
@@ -48,7 +48,7 @@ pub fn elided(global: &Global, words: &[OsString], at: usize) -> Vec<Candidate> 
     found
 }
 
-/// Events that can be undone, the newest first.
+/// Events that can be undone, newest first.
 pub fn undoable(global: &Global, words: &[OsString], at: usize) -> Vec<Candidate> {
     let changes = session(global, words, at).map(|session| restore::changes(&session));
     let changes = changes.into_iter().flatten().rev();

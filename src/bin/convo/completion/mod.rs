@@ -1,5 +1,5 @@
-//! Completion of a command line: a shell asks the program what may stand next, and it looks into the store.
-//! Whatever goes wrong here, nothing is told and nothing is made: somebody is in the middle of a line.
+//! Completes a command line: the shell runs convo, which looks up candidates in the store. It never reports an error
+//! and never creates a file, because the user is still typing.
 
 pub mod events;
 pub mod synonyms;
@@ -23,25 +23,26 @@ use convo::model::message::{Category, Role};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// The variable by which the scripts of the shells ask; its value is the shell's name.
+/// The environment variable that requests completion; its value is the name of the shell.
 pub const VARIABLE: &str = "COMPLETE";
 
-/// So many sessions are offered, the newest: nobody looks through more.
+/// Maximum number of sessions offered, newest first.
 const OFFERED: usize = 500;
 
-/// The shells that have a script.
+/// The supported shells.
 pub const SHELLS: [&dyn EnvCompleter; 3] = [&Bash, &Zsh, &Fish];
 
-/// The shell of this name, when completion knows it. Any other value of the variable is none of our business.
+/// Finds a supported shell; the variable may have another value for another purpose.
 pub fn shell(name: OsString) -> Option<&'static dyn EnvCompleter> {
     let name = name.to_str()?;
     SHELLS.into_iter().find(|shell| shell.is(name))
 }
 
-/// The script of bash. The engine's own inserts file names unquoted, so that one with `$(...)` would run a command.
+/// The script for bash. The one of clap_complete inserts file names unquoted, so that a name with `$(...)` would run a
+/// command.
 const BASH: &str = include_str!("complete.bash");
 
-/// The script that makes a shell ask the program named `program`.
+/// Returns the script that makes a shell run `program` for completion.
 pub fn script(shell: &dyn EnvCompleter, program: &str) -> convo::Result<String> {
     if shell.name() == "bash" {
         return Ok(BASH.replace("PROGRAM", &quoted(program)));
@@ -52,14 +53,14 @@ pub fn script(shell: &dyn EnvCompleter, program: &str) -> convo::Result<String> 
         .map_err(|error| Error::io("cannot write the script", error))?;
     let mut script = String::from_utf8_lossy(&script).trim().to_string();
     if shell.name() == "zsh" {
-        // A file in $fpath is itself the function, and is read when it is first called.
+        // zsh loads a file in $fpath as the function itself, on its first call.
         script.push_str("\n\n[[ ${funcstack[1]} == _convo ]] && _clap_dynamic_completer_convo \"$@\"");
     }
     script.push('\n');
     Ok(script)
 }
 
-/// Prints what may stand next; without a line to complete, the script of the shell.
+/// Prints the candidates; without a line to complete, the script of the shell.
 pub fn answer(shell: &dyn EnvCompleter, arguments: &[OsString]) -> anyhow::Result<u8> {
     let mut line = arguments.iter().skip_while(|argument| *argument != "--");
     let words: Vec<OsString> = match line.next() {
@@ -71,7 +72,7 @@ pub fn answer(shell: &dyn EnvCompleter, arguments: &[OsString]) -> anyhow::Resul
         answer.extend_from_slice(script(shell, &program(arguments))?.as_bytes());
     } else if !is_plugins(&words) {
         let here = std::env::current_dir().ok();
-        // An error is that there is nothing to offer.
+        // On an error there are no candidates.
         let _ = shell.write_complete(&mut command(&words), words, here.as_deref(), &mut answer);
     }
     Output::new(true, false, Color::Never).stdout(|out| {
@@ -82,7 +83,7 @@ pub fn answer(shell: &dyn EnvCompleter, arguments: &[OsString]) -> anyhow::Resul
     Ok(0)
 }
 
-/// A word as a POSIX shell reads it back.
+/// Quotes a word for a POSIX shell.
 fn quoted(word: &str) -> String {
     match word
         .bytes()
@@ -93,7 +94,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// How this program was called, so that it is found from every folder.
+/// Returns the name by which this program was called, absolute if it is a path.
 fn program(arguments: &[OsString]) -> String {
     let called = arguments.first().map(Path::new).unwrap_or(Path::new("convo"));
     let path = match called.parent() {
@@ -103,29 +104,29 @@ fn program(arguments: &[OsString]) -> String {
     path.as_deref().unwrap_or(called).to_string_lossy().into_owned()
 }
 
-/// The word to complete: shells that have not sent all of the line so far tell which it is.
+/// Index of the word to complete; shells that send the complete line pass the index.
 fn current(words: &[OsString]) -> usize {
     let told = std::env::var("_CLAP_COMPLETE_INDEX").ok();
     told.and_then(|index| index.parse().ok())
         .unwrap_or(words.len().saturating_sub(1))
 }
 
-/// The plugins that ship with the program and are there.
+/// The bundled plugins that are installed.
 fn shipped() -> impl Iterator<Item = (&'static str, Command)> {
     let all = bundled_plugins::all().into_iter();
     all.filter(|(name, _)| plugin::find(name).is_some())
 }
 
-/// Whether the line is a plugin's, whose arguments are not known here.
+/// Whether the line calls a plugin whose arguments are unknown.
 fn is_plugins(words: &[OsString]) -> bool {
     let verb = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
     let known = commands::find(verb).is_some() || shipped().any(|(name, _)| name == verb);
     current(words) > 1 && !verb.starts_with('-') && verb != commands::HELP && !known
 }
 
-/// The whole command line, with candidates for its values.
+/// Builds the command line with candidates for its values.
 fn command(words: &[OsString]) -> Command {
-    // Options are offered to those who begin one: among the sessions they would only be in the way.
+    // Offer options only after a dash, so that they do not obscure the sessions.
     let options = words
         .get(current(words))
         .is_some_and(|word| word.as_encoded_bytes().starts_with(b"-"));
@@ -134,7 +135,7 @@ fn command(words: &[OsString]) -> Command {
     with_candidates(whole, &global(words), words, options)
 }
 
-/// What the line itself says about where the store is.
+/// Reads the options of the line that select the store.
 fn global(words: &[OsString]) -> Global {
     let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
     let value = |option: &str| {
@@ -169,7 +170,7 @@ fn with_candidates(command: Command, global: &Global, words: &[OsString], option
         .mut_subcommands(|verb| with_candidates(verb, global, words, options))
 }
 
-/// What an argument can be is told by the name of its value.
+/// Adds candidates by the value name of an argument.
 fn with_values(arg: Arg, verb: &str, global: &Global, words: &[OsString]) -> Arg {
     let positional = arg.is_positional();
     let writes = arg.get_id() == "to";
@@ -191,7 +192,7 @@ fn with_values(arg: Arg, verb: &str, global: &Global, words: &[OsString]) -> Arg
         }
         "INPUT" if positional => arg.add(ArgValueCompleter::new(move |word: &OsStr| {
             let mut found = beginning(word, names(&global));
-            // Those of homes are offered to those who begin the name of a program.
+            // Offer sessions of other programs once the word is not empty.
             if let Some(word) = word.to_str().filter(|word| !word.is_empty()) {
                 let homes = crate::homes::names::offered(word, OFFERED).into_iter();
                 found.extend(beginning(OsStr::new(word), homes.map(Candidate::new).collect()));
@@ -221,7 +222,7 @@ fn with_values(arg: Arg, verb: &str, global: &Global, words: &[OsString]) -> Arg
     }
 }
 
-/// Whether a word after the command may name a session.
+/// Whether an earlier operand may name a session.
 fn session_before(words: &[OsString]) -> bool {
     let mut operands = words.iter().skip(2);
     operands.any(|word| !word.as_encoded_bytes().starts_with(b"-"))
@@ -233,7 +234,7 @@ fn beginning(word: &OsStr, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
     candidates
 }
 
-/// Files in a spelling that means a file, and the folders on the way to them.
+/// Files whose names are read as paths, and the directories that lead to them.
 fn files(word: &OsStr) -> Vec<Candidate> {
     let mut found = PathCompleter::any().stdio().complete(word);
     found.retain(|candidate| match candidate.get_value().to_str() {
@@ -243,7 +244,7 @@ fn files(word: &OsStr) -> Vec<Candidate> {
     found
 }
 
-/// Aliases and ids of the store, and what else names a session; the newest sessions first.
+/// Aliases, ids and other names of stored sessions, newest first.
 fn names(global: &Global) -> Vec<Candidate> {
     let mut found = aliases(global);
     let Some(mut sessions) = Context::new(global)
@@ -325,7 +326,7 @@ fn categories() -> Vec<Candidate> {
         .into()
 }
 
-/// Keeps the candidates in this order, which the engine takes from a number.
+/// Keeps the candidates in this order; the engine sorts by number.
 fn in_order(candidates: Vec<Candidate>) -> Vec<Candidate> {
     let numbered = candidates.into_iter().enumerate();
     numbered
@@ -422,7 +423,7 @@ mod tests {
                 .iter()
                 .map(|one| one.get_value().to_string_lossy().into_owned())
                 .collect();
-            // Options come after these.
+            // The options of the command follow these.
             found.retain(|found| !found.starts_with('-'));
             found.sort();
             found

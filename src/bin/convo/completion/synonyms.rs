@@ -1,6 +1,6 @@
-//! Commands that people know from other programs, and what leads to the same here.
+//! Hints for commands that people know from other programs.
 
-/// Words that are not commands, each with the hint for them. A plugin of that name takes precedence.
+/// Unknown commands with their hints. A plugin with that name takes precedence.
 const HINTS: [(&[&str], &str); 25] = [
     (
         &["rg", "ag", "ack"],
@@ -80,7 +80,7 @@ const HINTS: [(&[&str], &str); 25] = [
     (&["config", "commands"], "see: convo man"),
 ];
 
-/// What to do instead of a command that does not exist.
+/// Returns the hint for an unknown command.
 pub fn hint(word: &str) -> Option<&'static str> {
     let known = |(words, _): &&(&[&str], &str)| words.contains(&word);
     HINTS.iter().find(known).map(|(_, hint)| *hint)

@@ -1,9 +1,9 @@
-//! Text and numbers as a terminal shows them: widths, cuts, separators and units.
+//! Measures, cuts and formats text and numbers for a terminal.
 
 pub use convo::model::visible::thousands;
 use textwrap::core::display_width;
 
-/// Columns that a terminal needs for a text. An emoji presentation selector widens the character before it.
+/// The display width of a text in columns. An emoji presentation selector widens the preceding character.
 pub fn columns_of(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();
@@ -11,7 +11,7 @@ pub fn columns_of(text: &str) -> usize {
     display_width(text) + text.matches('\u{fe0f}').count()
 }
 
-/// The end of a text that fits these columns, with an ellipsis where it is cut: of a path the file says most.
+/// Cuts a text at its start to fit the columns, with an ellipsis. For paths, whose file name says most.
 pub fn cut_start(text: &str, columns: usize) -> String {
     if text.len() <= columns || columns_of(text) <= columns {
         return text.to_string();
@@ -31,7 +31,7 @@ pub fn cut_start(text: &str, columns: usize) -> String {
     }
 }
 
-/// The beginning of a text that fits these columns, with an ellipsis where it is cut.
+/// Cuts a text at its end to fit the columns, with an ellipsis.
 pub fn cut(text: &str, columns: usize) -> String {
     if text.len() <= columns || columns_of(text) <= columns {
         return text.to_string();
@@ -51,16 +51,16 @@ pub fn cut(text: &str, columns: usize) -> String {
     }
 }
 
-/// A number of things: `1 message`, `1,234 messages`.
+/// Formats a count: `1 message`, `1,234 messages`.
 pub fn many(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", thousands(number))
 }
 
-/// Characters of a random id that a terminal shows.
+/// Characters of a random id that are shown.
 const SHORT: usize = 8;
 
-/// The beginning of a long random id, and what follows its first period.
+/// Shortens a long random id to its first characters and everything from its first period on.
 pub fn short_id(id: &str) -> String {
     let start = id.get(..SHORT).filter(|_| id.len() > 2 * SHORT);
     let start = start.filter(|start| start.bytes().all(|b| b.is_ascii_hexdigit()));
@@ -68,7 +68,7 @@ pub fn short_id(id: &str) -> String {
     crate::output::in_line(&start.map_or(id.to_string(), short))
 }
 
-/// A number of bytes in at most five characters: `812B`, `9.5K`, `312M`.
+/// Formats a number of bytes in at most five characters: `812B`, `9.5K`, `312M`.
 pub fn size(bytes: u64) -> String {
     let mut value = bytes as f64;
     for unit in ["B", "K", "M", "G", "T"] {

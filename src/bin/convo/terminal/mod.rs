@@ -1,4 +1,4 @@
-//! What a person sees: tables, colors, widths, times, the pager, and text without control characters.
+//! Output for people: tables, colors, widths, times, the pager, and removal of control characters.
 
 pub mod measure;
 pub mod pager;

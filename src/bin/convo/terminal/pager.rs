@@ -1,12 +1,11 @@
-//! The program that shows long output page by page.
+//! Shows long output in a pager.
 
 use crate::config::variable;
 use crate::programs::interrupt::Interrupt;
 use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};
 
-/// The pager that the environment names; none if one of its variables turns it off, or if the terminal cannot be
-/// controlled.
+/// The pager that the environment names; none if a variable disables it, or if the terminal is not capable of one.
 pub fn named() -> Option<String> {
     let set = |name| std::env::var(name).ok();
     let is_dumb = || set("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
@@ -16,11 +15,11 @@ pub fn named() -> Option<String> {
     (!pager.is_empty() && pager != "cat").then(|| pager.to_string())
 }
 
-/// Whether text needs more lines than a screen has, the shell's prompt included.
+/// Whether text and the shell's prompt need more lines than the screen has.
 pub fn is_longer(text: &str, rows: usize, columns: usize) -> bool {
     let mut left = rows.saturating_sub(1);
     text.lines().any(|line| {
-        // No character takes less than a byte, so short lines need no measuring.
+        // A column takes at least one byte, so a line with few bytes fits without measuring.
         let width = match line.len() <= columns {
             true => line.len(),
             false => textwrap::core::display_width(line),
@@ -32,12 +31,12 @@ pub fn is_longer(text: &str, rows: usize, columns: usize) -> bool {
     })
 }
 
-/// Shows text in a pager until the reader leaves it. False if the pager failed before it had read the text.
+/// Shows text in a pager until it exits. False if the pager failed before it had read the text.
 pub fn show(pager: &str, text: &str) -> bool {
     let Some(mut child) = start(pager) else {
         return false;
     };
-    // An interrupt is for the pager: it would otherwise lose its terminal to the shell.
+    // Leave interrupts to the pager: if convo exited first, the shell would take over the terminal.
     let interrupt = Interrupt::new().inspect(Interrupt::hold);
     let input = child.stdin.take();
     let is_read = input.is_some_and(|mut input| input.write_all(text.as_bytes()).is_ok());
@@ -46,14 +45,14 @@ pub fn show(pager: &str, text: &str) -> bool {
         interrupt.release();
     }
     match status.ok().and_then(|status| status.code()) {
-        // A pager that is left early ends well. A shell that cannot run a command reports these two.
+        // Quitting a pager early is status 0. A shell returns 126 or 127 if it cannot run a command.
         Some(0) => true,
         Some(126 | 127) | None => false,
         Some(_) => is_read,
     }
 }
 
-/// Without a shell where none is needed, so that a missing program is not an error message of a shell.
+/// Starts the pager, without a shell if possible, so that a missing program causes no error message of a shell.
 fn start(pager: &str) -> Option<Child> {
     let is_simple = |c: char| c.is_alphanumeric() || "-_./+,=: ".contains(c);
     let mut words = pager.split_whitespace();

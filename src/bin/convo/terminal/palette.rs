@@ -1,9 +1,9 @@
-//! Colors by role: the eight basic ones, which are readable on dark and on light backgrounds.
+//! Colors by role. The defaults are the eight basic colors, which are readable on dark and light backgrounds.
 
 use convo::error::{Error, Kind, Result};
 use std::collections::BTreeMap;
 
-/// What a color says.
+/// A role that has a color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
     User,
@@ -22,7 +22,7 @@ pub enum Ink {
     Match,
 }
 
-/// The roles, by their names in the table `[colors]` of the configuration, with their defaults.
+/// The roles, with their names in the table `[colors]` of the configuration and their defaults.
 const ROLES: [(Ink, &str, &str); 14] = [
     (Ink::User, "user", "1;32"),
     (Ink::Assistant, "assistant", "1;34"),
@@ -40,7 +40,7 @@ const ROLES: [(Ink, &str, &str); 14] = [
     (Ink::Match, "match", "1;31"),
 ];
 
-/// Words of a color in the configuration.
+/// Names of colors and styles in the configuration.
 const WORDS: [(&str, &str); 13] = [
     ("none", ""),
     ("bold", "1"),
@@ -57,10 +57,10 @@ const WORDS: [(&str, &str); 13] = [
     ("white", "37"),
 ];
 
-/// Ends every color.
+/// Resets all colors.
 pub const RESET: &str = "\x1b[0m";
 
-/// The colors of a run.
+/// The colors of the run.
 #[derive(Clone, Debug)]
 pub struct Palette {
     colored: bool,
@@ -68,7 +68,7 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// The default colors, changed by the configuration.
+    /// Returns the default colors with the changes of the configuration.
     pub fn new(colored: bool, configured: Option<&BTreeMap<String, String>>) -> Result<Palette> {
         let mut codes = ROLES.map(|(_, _, code)| code.to_string());
         for (name, color) in configured.into_iter().flatten() {
@@ -95,12 +95,12 @@ impl Palette {
         Ok(Palette { colored, codes })
     }
 
-    /// Whether there are colors.
+    /// Whether colors are enabled.
     pub fn is_colored(&self) -> bool {
         self.colored
     }
 
-    /// Text in the color of a role.
+    /// Colors a text by its role.
     pub fn paint(&self, ink: Ink, text: &str) -> String {
         match self.open(ink) {
             open if open.is_empty() || text.is_empty() => text.to_string(),
@@ -108,7 +108,7 @@ impl Palette {
         }
     }
 
-    /// What begins a color; [`RESET`] ends it.
+    /// The escape sequence that starts a color; [`RESET`] ends it.
     pub fn open(&self, ink: Ink) -> String {
         let code = ROLES
             .iter()

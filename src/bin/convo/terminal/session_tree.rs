@@ -1,29 +1,29 @@
-//! Sessions under those that they come from: continuations in one column below the first of their chain, branches one
-//! further in.
+//! Arranges sessions as a tree: continuations in one column below the first of their chain, branches indented by one
+//! more.
 
 use std::collections::{HashMap, HashSet};
 
-/// A session as far as its place in the tree goes.
+/// The relations of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
-    /// Its id.
+    /// The session id.
     pub id: String,
     /// The session that it continues.
     pub continued_from: Option<String>,
     /// The session that it branched off.
     pub branched_from: Option<String>,
-    /// What trees are sorted by: the larger comes first.
+    /// Sort key of trees, largest first.
     pub newest: Option<i64>,
 }
 
-/// A place in the tree.
+/// A row of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaf {
-    /// Which of the nodes.
+    /// Index of the node.
     pub node: usize,
-    /// How far in it stands.
+    /// Depth of indentation.
     pub depth: usize,
-    /// Its distance from the first session of its chain; none when that is not among the nodes.
+    /// Distance from the first session of its chain; none if that is not among the nodes.
     pub index: Option<u64>,
 }
 
@@ -53,7 +53,7 @@ pub fn arrange(nodes: &[Node]) -> Vec<Leaf> {
     let mut roots: Vec<usize> = (0..nodes.len()).filter(|nth| parents[*nth].is_none()).collect();
     let mut trees = Vec::new();
     let mut seen = HashSet::new();
-    // What is in no tree is in a circle, and begins with the first of it.
+    // The remaining sessions form link cycles; the first of each becomes its root.
     roots.extend(0..nodes.len());
     for root in roots {
         if seen.contains(&root) {
@@ -73,7 +73,7 @@ pub fn arrange(nodes: &[Node]) -> Vec<Leaf> {
             tree.push(leaf);
             let is_next = |child: &usize| place(&nodes[*child].continued_from) == Some(leaf.node);
             let next = children[leaf.node].iter().copied().find(is_next);
-            // The branches stand below their session, and the continuation behind them: it is pushed first.
+            // Push the continuation first, so that it follows the branches of its session.
             let continuation = next.map(|node| Leaf {
                 node,
                 depth: leaf.depth.max(1),

@@ -8,13 +8,13 @@ use convo::error::Error;
 /// Columns between two cells.
 const GAP: usize = 2;
 
-/// The text column that takes the rest of the line gets at least this, as long as other text columns can be cut.
+/// Minimum width of the column that takes the rest of the line, as long as other columns can be cut.
 const LEAST_REST: usize = 20;
 
-/// So much of it is left before names and ids are cut.
+/// Its minimum width before names and ids are cut.
 const LESS_REST: usize = 12;
 
-/// Text columns are cut to this width at most, before whole columns are omitted.
+/// Minimum width of other columns before whole columns are omitted.
 const LEAST_TEXT: usize = 8;
 
 /// A column: its header, alignment and style.
@@ -22,9 +22,9 @@ const LEAST_TEXT: usize = 8;
 pub struct Column {
     header: &'static str,
     kind: Kind,
-    /// Narrower terminals omit the column.
+    /// Minimum terminal width for which the column is shown.
     from: usize,
-    /// Wider cells are cut.
+    /// Maximum width; wider cells are cut.
     most: usize,
 }
 
@@ -62,17 +62,17 @@ impl Column {
         Column::new(header, Kind::Number)
     }
 
-    /// Text that takes the rest of the line and is cut where the line ends. At most one column of a table.
+    /// Text that takes the rest of the line and is cut at its end. At most one column of a table.
     pub const fn rest(header: &'static str) -> Column {
         Column::new(header, Kind::Rest)
     }
 
-    /// The same for paths, which are cut at their start.
+    /// Like [`Column::rest`] for paths, which are cut at their start.
     pub const fn path(header: &'static str) -> Column {
         Column::new(header, Kind::Path)
     }
 
-    /// The same column, omitted on terminals with fewer columns than this.
+    /// Omits the column on terminals with fewer columns.
     pub const fn needs_width(self, columns: usize) -> Column {
         Column {
             from: columns,
@@ -80,7 +80,7 @@ impl Column {
         }
     }
 
-    /// The same column, at most this wide.
+    /// Sets the maximum width.
     pub const fn at_most(self, columns: usize) -> Column {
         Column {
             most: columns,
@@ -98,9 +98,9 @@ pub enum Cell {
     Id {
         /// The complete id.
         id: String,
-        /// What a terminal shows.
+        /// The short id.
         short: String,
-        /// Bytes of it that are bold.
+        /// Number of bytes of it that are bold.
         unique: usize,
         /// Depth in a tree.
         depth: usize,
@@ -113,7 +113,7 @@ pub enum Cell {
     Time(Option<String>),
 }
 
-/// The text of a cell on a terminal, and the bytes of it that are bold.
+/// The text of a cell on a terminal, and its bold range.
 struct Rendered {
     text: String,
     bold: std::ops::Range<usize>,
@@ -148,7 +148,7 @@ impl Cell {
     /// The cell as a tab-separated value.
     pub fn value(&self, times: &Times) -> String {
         match self {
-            // Control characters would break the row for some readers of it.
+            // Control characters would break the row for some readers.
             Cell::Text(text) => crate::output::visible(text).replace(['\t', '\n'], " "),
             Cell::Id { id, depth, .. } => format!("{}{}", "  ".repeat(*depth), in_line(id)),
             Cell::Number(number) | Cell::Bytes(number) => {
@@ -167,13 +167,13 @@ pub struct Table<'t> {
     times: &'t Times,
     /// Whether a terminal shows the headers.
     header: bool,
-    /// Whether rows end with NUL, which makes them tab-separated values on a terminal, too.
+    /// Whether rows end with NUL. Then a terminal gets tab-separated values, too.
     null: bool,
     footer: Option<String>,
 }
 
 impl<'t> Table<'t> {
-    /// With headers, without a footer.
+    /// A table with headers and without a footer.
     pub fn new(columns: &'t [Column], times: &'t Times) -> Table<'t> {
         Table {
             columns,
@@ -184,17 +184,17 @@ impl<'t> Table<'t> {
         }
     }
 
-    /// With or without headers.
+    /// Shows or hides the headers.
     pub fn header(self, header: bool) -> Self {
         Table { header, ..self }
     }
 
-    /// With rows that end with NUL instead of a newline.
+    /// Ends rows with NUL instead of a newline.
     pub fn null(self, null: bool) -> Self {
         Table { null, ..self }
     }
 
-    /// With a last line for people, such as the totals.
+    /// Adds a last line on a terminal, such as totals.
     pub fn footer(self, footer: String) -> Self {
         Table {
             footer: Some(footer),
@@ -224,7 +224,7 @@ impl<'t> Table<'t> {
         }
     }
 
-    /// The table for a terminal of this width. No line is longer.
+    /// Draws the table for a terminal of this width.
     fn drawn(&self, rows: &[Vec<Rendered>], width: usize, colored: bool) -> String {
         let mut shown: Vec<usize> = (0..self.columns.len())
             .filter(|column| self.columns[*column].from <= width)
@@ -265,7 +265,7 @@ impl<'t> Table<'t> {
         out
     }
 
-    /// Cuts columns until a line fits: first the one that takes the rest, then metadata, then other text, then whole
+    /// Narrows columns until a line fits: first the one that takes the rest, then metadata, then other text. Then omits
     /// columns from the right.
     fn fit(&self, shown: &mut Vec<usize>, widths: &mut Vec<usize>, width: usize) {
         loop {
@@ -287,7 +287,7 @@ impl<'t> Table<'t> {
                 (_, _, Some(text)) => (text, LEAST_TEXT),
                 (Some(rest), ..) if widths[rest] > LEAST_TEXT => (rest, LEAST_TEXT),
                 _ if shown.len() > 1 => {
-                    // The rest says most about a row; of the others the last says least.
+                    // Keep the first column and the one that takes the rest; omit the last of the others.
                     let last = (1..shown.len()).rev().find(|at| Some(*at) != rest).unwrap_or(1);
                     shown.remove(last);
                     widths.remove(last);
@@ -304,7 +304,7 @@ impl<'t> Table<'t> {
     }
 }
 
-/// Adds a line; `style` is that of the whole line, empty for that of each column, none for no color.
+/// Adds a line; `style` applies to the whole line, an empty one selects the style of each column, none no color.
 fn push_line<'c>(
     out: &mut String,
     cells: impl Iterator<Item = (&'c str, std::ops::Range<usize>, Kind)>,

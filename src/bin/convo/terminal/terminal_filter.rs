@@ -1,21 +1,21 @@
-//! Data on its way to a terminal: text of a session must not move the cursor, color the screen, reach the clipboard or turn
-//! the direction of what follows. A pipe or a file receives the bytes as they are.
+//! Filters data written to a terminal: session text must not move the cursor, color the screen, access the clipboard or
+//! change the text direction. A pipe or a file receives the original bytes.
 
 use convo::model::visible::{is_hidden, push_visible};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Replaces the control and direction characters of everything that is written through it.
+/// Replaces control and direction characters of everything written to it.
 pub struct TerminalFilter<W: Write> {
     inner: W,
-    /// Known with the first byte that is not white space.
+    /// Whether the data is JSON; known after the first byte that is not white space.
     is_json: Option<bool>,
-    /// The beginning of a character whose other bytes come with the next write.
+    /// An incomplete character, which the next write completes.
     pending: Vec<u8>,
 }
 
 impl<W: Write> TerminalFilter<W> {
-    /// In front of `inner`.
+    /// Filters what is written to `inner`.
     pub fn new(inner: W) -> Self {
         TerminalFilter {
             inner,
@@ -24,7 +24,7 @@ impl<W: Write> TerminalFilter<W> {
         }
     }
 
-    /// Text without hidden characters. In JSON, escapes keep the value what it was.
+    /// Replaces hidden characters. In JSON, escapes preserve the value.
     fn replaced(&mut self, text: &str) -> String {
         if self.is_json.is_none() {
             let first = text.trim_start().as_bytes().first();
@@ -93,7 +93,7 @@ impl<W: Write> Write for TerminalFilter<W> {
 mod tests {
     use super::*;
 
-    /// Written in pieces of so many bytes.
+    /// Writes the bytes in parts of this size.
     fn filtered(bytes: &[u8], piece: usize) -> String {
         let mut out = Vec::new();
         let mut filter = TerminalFilter::new(&mut out);

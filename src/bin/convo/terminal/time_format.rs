@@ -1,4 +1,4 @@
-//! Times of output: relative and local for people, RFC 3339 in UTC for programs.
+//! Formats times: relative and local for people, RFC 3339 in UTC for programs.
 
 use crate::args::{TimeOptions, TimeStyle};
 use crate::output::in_line;
@@ -10,7 +10,7 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// How times are shown: relative to which moment, in which zone.
+/// How to format times: the reference time, the time zone and the style.
 #[derive(Debug)]
 pub struct Times {
     now: Timestamp,
@@ -19,7 +19,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// As the options select, relative to the clock.
+    /// Uses the selected options and the clock.
     pub fn new(options: TimeOptions, clock: &Clock) -> Times {
         Times {
             now: clock.timestamp(),
@@ -31,7 +31,7 @@ impl Times {
         }
     }
 
-    /// In UTC, relative to this moment.
+    /// Uses UTC and this reference time.
     #[cfg(test)]
     pub fn fixed(now: &str) -> Times {
         Times {
@@ -41,8 +41,8 @@ impl Times {
         }
     }
 
-    /// An RFC 3339 time for people: `now`, `5m ago`, `2h ago`, `3d ago`, `11 Dec`, `Dec 2024`. A text that is not a time
-    /// is shown as is.
+    /// Formats an RFC 3339 time for people: `now`, `5m ago`, `2h ago`, `3d ago`, `11 Dec`, `Dec 2024`. Returns other
+    /// text unchanged.
     pub fn shown(&self, text: &str) -> String {
         let Some(moment) = time::moment(text) else {
             return in_line(text);
@@ -60,39 +60,39 @@ impl Times {
             age @ 0..HOUR => format!("{}m ago", age / MINUTE),
             age @ HOUR..DAY => format!("{}h ago", age / HOUR),
             age if (DAY..7 * DAY).contains(&age) => format!("{}d ago", age / DAY),
-            // The day and the month are enough where they occur only once.
+            // Within a year, day and month are unambiguous.
             age if age.abs() < 365 * DAY => zoned.strftime("%-d %b").to_string(),
             _ => zoned.strftime("%b %Y").to_string(),
         }
     }
 
-    /// The day of a time: `11 Dec 2025`. None if the text is not a time.
+    /// Formats the day of a time: `11 Dec 2025`. None if the text is not a time.
     pub fn day(&self, text: &str) -> Option<String> {
         let zoned = time::moment(text)?.to_zoned(self.zone.clone());
         Some(zoned.strftime("%-d %b %Y").to_string())
     }
 
-    /// The hour and the minute of a time: `20:37`. None if the text is not a time.
+    /// Formats hour and minute of a time: `20:37`. None if the text is not a time.
     pub fn minute(&self, text: &str) -> Option<String> {
         let zoned = time::moment(text)?.to_zoned(self.zone.clone());
         Some(zoned.strftime("%H:%M").to_string())
     }
 
-    /// The zone: `UTC`, `CET`.
+    /// The name of the time zone: `UTC`, `CET`.
     pub fn zone(&self) -> String {
         let zoned = self.now.to_zoned(self.zone.clone());
         in_line(&zoned.strftime("%Z").to_string())
     }
 
-    /// The time for programs: RFC 3339 in UTC, to the second. A text that is not a time is kept.
+    /// Formats a time for programs: RFC 3339 in UTC, in seconds. Returns other text unchanged.
     pub fn machine(&self, text: &str) -> String {
         machine(text)
     }
 }
 
-/// A time for programs: RFC 3339 in UTC, to the second. A text that is not a time is kept.
+/// Formats a time for programs: RFC 3339 in UTC, in seconds. Returns other text unchanged.
 pub fn machine(text: &str) -> String {
-    // Most times are written like that.
+    // Most times already have this form.
     let bytes = text.as_bytes();
     if bytes.len() == 20 && bytes[19] == b'Z' && time::is_rfc3339(text) {
         return text.to_string();

@@ -1,8 +1,8 @@
-//! Text without control characters, for terminals.
+//! Replaces control characters in text for terminals.
 
 pub use convo::model::visible::visible;
 
-/// The same for text that must stay on its line.
+/// Like [`visible`], but for text that must fit on one line.
 pub fn in_line(text: &str) -> String {
     visible(text).replace('\n', "\u{240a}").replace('\t', "\u{2409}")
 }

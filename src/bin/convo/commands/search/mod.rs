@@ -212,7 +212,7 @@ impl Run for Search {
                 },
             )
         };
-        // JSON keeps its characters; everything else is made inert here.
+        // JSON output keeps its characters; all other output is sanitized here.
         match form {
             Form::Json => context.output.stdout(write)?,
             _ => context.output.styled(write)?,

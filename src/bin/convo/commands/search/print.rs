@@ -1,4 +1,4 @@
-//! Prints the hits of a search. Text of sessions is made inert: it cannot move the cursor or set colors.
+//! Prints the hits of a search. Session text is sanitized: it cannot move the cursor or set colors.
 
 use super::hits::Matched;
 use super::sources::Source;
