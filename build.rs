@@ -1,6 +1,6 @@
-//! Writes the vocabularies and the classes of characters as binary tables, which counting reads as they lie in the
-//! program: nothing is decoded, parsed or filled at the start. The vocabularies are those of tiktoken-rs, the
-//! classes those of the regex-syntax that its patterns run on.
+//! Generates binary tables of the tokenizer vocabularies and character classes. The program reads them in place,
+//! without any work at startup. The vocabularies are those of tiktoken-rs, the classes those of the version of
+//! regex-syntax that its patterns use.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ mod hash;
 
 use hash::{ENTRY_HEAD, PLACE_BITS, SHORT_SLOT, first_slot, hash, mark, short_hash, short_key};
 
-/// Slots behind the last that a hash can begin at, so that looking on never has to wrap.
+/// Extra slots after the last hash slot, so that probing never wraps around.
 const SPARE: usize = 64;
 
 fn main() {
@@ -20,7 +20,7 @@ fn main() {
     link_at_fixed_address();
     let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     type Load = fn() -> &'static tiktoken_rs::CoreBPE;
-    // p50k_base is r50k_base and runs of blanks behind it: one table serves both.
+    // p50k_base is r50k_base followed by runs of blanks: one table serves both.
     let vocabularies: [(&str, u32, Load); 3] = [
         ("o200k_base", 199_998, tiktoken_rs::o200k_base_singleton),
         ("cl100k_base", 100_256, tiktoken_rs::cl100k_base_singleton),
@@ -72,8 +72,8 @@ fn find_sample_data() {
     }
 }
 
-/// Sets `chromium` if the browser is installed: tests of pages in a browser are ignored elsewhere. `PATH` is not watched,
-/// since each change would build the tables again: run `touch build.rs` after you install it.
+/// Sets `chromium` if the browser is installed; otherwise browser tests are ignored. `PATH` is not watched, because
+/// each change would rebuild the tables: run `touch build.rs` after installing it.
 fn find_chromium() {
     println!("cargo::rustc-check-cfg=cfg(chromium)");
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -91,8 +91,8 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) {
     std::fs::write(folder.join(name), bytes).expect("the build folder can be written");
 }
 
-/// Four tables: ranks of all pairs of bytes, by the pair; tokens of up to eight bytes, whole, by hash; entries of
-/// the longer ones in the order of ranks, so that what is common lies together; and slots that lead to them by hash.
+/// Writes four tables: the ranks of all byte pairs, indexed by the pair; tokens of up to eight bytes, by hash; longer
+/// tokens in the order of their ranks, so that common ones are close together; and the hash slots that refer to those.
 fn write_vocabulary(folder: &Path, name: &str, tokens: &[(u32, Vec<u8>)]) {
     let (short, long): (Vec<_>, Vec<_>) = tokens.iter().partition(|(_, token)| token.len() <= 8);
 
@@ -117,7 +117,7 @@ fn write_vocabulary(folder: &Path, name: &str, tokens: &[(u32, Vec<u8>)]) {
     }
     write(folder, &format!("{name}.short"), &slots.concat());
 
-    let mut entries = vec![0; ENTRY_HEAD]; // no entry has the place 0, which is an empty slot's
+    let mut entries = vec![0; ENTRY_HEAD]; // no entry has offset 0, which marks an empty slot
     let begin = u32::try_from(long.len() * 2).expect("few tokens");
     let mut slots = vec![0u32; begin as usize + SPARE];
     for (rank, token) in &long {
@@ -135,13 +135,13 @@ fn write_vocabulary(folder: &Path, name: &str, tokens: &[(u32, Vec<u8>)]) {
     write(folder, &format!("{name}.entries"), &entries);
 }
 
-/// The first free slot from there on; the last of all stays free, so that looking on ends.
+/// Finds the first free slot from `from` on. The very last slot is kept free, so that probing ends.
 fn free<T>(slots: &[T], from: usize, is_free: impl Fn(&T) -> bool) -> usize {
     let found = slots[from..slots.len() - 1].iter().position(is_free);
     from + found.expect("no cluster is longer than the spare slots")
 }
 
-/// A byte for each block of 128 characters, then the blocks, a byte for each character.
+/// Writes a byte for each block of 128 characters, then the distinct blocks with a byte for each character.
 fn write_classes(folder: &Path) {
     // The bits of `split::class`.
     let sets = [

@@ -1,4 +1,4 @@
-//! The error type, and the exit status of each kind of error.
+//! The error type, and the exit status for each kind of error.
 //!
 //! ```
 //! use convo::error::{Error, Kind};
@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-/// The kind of an error. One variant per status; the table of the manual is generated from [`Kind::ALL`].
+/// The kind of an error. Each variant has its own status; [`Kind::ALL`] generates the table of the manual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A negative result: nothing matched, nothing to undo, a check found something.
@@ -52,7 +52,7 @@ impl Kind {
         Kind::Config,
     ];
 
-    /// The exit status: 1 and 2 by custom, the rest as in BSD's `sysexits.h`.
+    /// The exit status: 1 and 2 by convention, the rest as in BSD's `sysexits.h`.
     pub const fn status(self) -> u8 {
         match self {
             Kind::No => 1,
@@ -89,35 +89,35 @@ impl Kind {
     }
 }
 
-/// Where in an input: line numbers count from 1, byte offsets from 0.
+/// A position in an input: line numbers count from 1, byte offsets from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Number of the line, from 1; 0 when the place is the input as a whole.
+    /// Line number from 1; 0 for the input as a whole.
     pub line: u64,
     /// Offset in bytes from the start of the input.
     pub offset: u64,
 }
 
-/// An error: what, whose fault, where, and what to do about it.
+/// An error: its kind, message, position and hint.
 #[derive(Debug)]
 pub struct Error {
-    /// Whose fault; decides the status.
+    /// The kind, which decides the exit status.
     pub kind: Kind,
-    /// What is wrong, without the place.
+    /// The problem, without the position.
     pub message: String,
-    /// The input as the user named it, and the place in it.
+    /// The input as the user named it, and the position in it.
     pub at: Option<(String, Place)>,
-    /// What to do, shown on a line of its own.
+    /// What to do about it, printed on a separate line.
     pub hint: Option<String>,
-    /// The error below, when there is one.
+    /// The underlying error, if any.
     pub source: Option<std::io::Error>,
 }
 
-/// What every function of this library that can fail returns.
+/// The result of every fallible function of this library.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// An error of this kind.
+    /// Creates an error of this kind.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Error {
             kind,
@@ -128,7 +128,7 @@ impl Error {
         }
     }
 
-    /// A failed read or write of `what`; a missing file becomes [`Kind::NotFound`].
+    /// Creates an error for a failed read or write of `what`; a missing file becomes [`Kind::NotFound`].
     pub fn io(what: impl fmt::Display, source: std::io::Error) -> Self {
         use std::io::ErrorKind as Io;
         let kind = match source.kind() {
@@ -144,19 +144,19 @@ impl Error {
         }
     }
 
-    /// The same error with its place.
+    /// Adds the position.
     pub fn at(mut self, input: impl Into<String>, place: Place) -> Self {
         self.at = Some((input.into(), place));
         self
     }
 
-    /// The same error with advice.
+    /// Adds a hint.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same error as another kind.
+    /// Replaces the kind.
     pub fn kind(mut self, kind: Kind) -> Self {
         self.kind = kind;
         self

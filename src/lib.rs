@@ -1,4 +1,4 @@
-//! Conversations of language models as a stream of records, and a store that loses nothing.
+//! Reads, converts, changes and stores conversations of language models as streams of records.
 //!
 //! Data flows through these stages:
 //!
@@ -6,15 +6,15 @@
 //! bytes -> detect -> reader -> records -> filter -> writer -> bytes
 //! ```
 //!
-//! - [`model`] defines a conversation: records over their own bytes, the view that replays them, and where it may
-//!   be cut. It does not depend on files or formats.
+//! - [`model`] defines a conversation: records over their own bytes, the view that results from replaying them, and the
+//!   places where it can be cut. It does not depend on files or formats.
 //! - [`format`](mod@format) turns bytes into records and back: one codec per format.
 //! - [`check`](mod@check) checks a conversation against the rules of a provider, and repairs it.
 //! - [`filter`] changes sessions, without input or output.
-//! - [`home`] finds the sessions that other programs keep.
+//! - [`home`] finds the sessions of other programs.
 //! - [`search`] finds lines in the text of sessions.
 //! - [`tokens`] counts the tokens of texts and messages.
-//! - [`store`] keeps sessions as append-only logs, each under a name.
+//! - [`store`] stores sessions as append-only logs, each under a name.
 //! - [`error`] defines the errors and their exit statuses.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 #![cfg_attr(test, allow(clippy::unwrap_used, missing_docs))]

@@ -1,4 +1,4 @@
-//! Reading the elements of an array never panics, and gives every byte once, in its order.
+//! Reading the elements of an array never panics and returns every byte once, in order.
 #![no_main]
 
 use convo::format::array::ElementReader;

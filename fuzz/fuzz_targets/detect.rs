@@ -1,4 +1,4 @@
-//! Detection never panics, and what it names is a format that can be read.
+//! Detection never panics, whatever the input and its hints.
 #![no_main]
 
 use convo::format::detect::{Hints, detect};

@@ -1,4 +1,4 @@
-//! Reading any format never panics; what comes out are lines of the record stream, and can be written in every format.
+//! Reading any format never panics and produces lines of the record stream; writing them in any format never panics.
 #![no_main]
 
 use convo::format::detect::{Hints, detect};

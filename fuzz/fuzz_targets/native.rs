@@ -1,4 +1,5 @@
-//! Reading lines gives back every byte (but of a packed session, whose lines come instead), and the view of any log can be replayed and settled.
+//! Reading lines returns every byte, except for packed sessions, which are unpacked; the view of any log can be
+//! replayed and settled.
 #![no_main]
 
 use convo::filter::settle::settle;

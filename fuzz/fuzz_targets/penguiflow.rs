@@ -1,4 +1,4 @@
-//! Reading never panics, and what is read and written again is read as the same.
+//! Reading never panics; writing a session, then reading and writing it again, gives equal bytes.
 #![no_main]
 
 use convo::format::report::Report;
@@ -12,7 +12,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         let view = View::replay(&session);
         let mut once = Vec::new();
         if write(Format::Penguiflow, &session, &view, Purpose::Return, &mut once, &mut Report::default()).is_err() {
-            continue; // its configuration is none
+            continue; // its configuration is invalid
         }
         let again = convert(Format::Penguiflow, &Source::alone(&once), &mut Report::default()).unwrap();
         let mut twice = Vec::new();

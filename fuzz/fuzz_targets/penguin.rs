@@ -1,4 +1,4 @@
-//! Reading never panics, and what comes out are lines of the record stream.
+//! Reading never panics and produces lines of the record stream.
 #![no_main]
 
 use convo::format::report::Report;

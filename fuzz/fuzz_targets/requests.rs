@@ -1,5 +1,4 @@
-//! Reading the forms of providers' interfaces never panics; what comes out are lines of the record stream, and can be
-//! written in every form.
+//! Reading API requests never panics and produces lines of the record stream; writing them for any API never panics.
 #![no_main]
 
 use convo::format::report::Report;

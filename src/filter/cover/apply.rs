@@ -1,4 +1,4 @@
-//! Puts an answer in the place of what it was made from, if that is still what it was.
+//! Replaces messages with a summary that was requested for them, if they have not changed since.
 
 use super::super::compact::work::{Work, shown_cost};
 use super::super::summarize::{Failure, Instruction, is_blank};
@@ -17,20 +17,20 @@ use crate::model::session::Session;
 use crate::tokens::Counter;
 use sha2::Digest;
 
-/// A summary that somebody wrote, and what it is an answer to.
+/// A finished summary, and the request that it answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The text.
     pub text: String,
-    /// Who wrote it.
+    /// The author of the text.
     pub by: String,
-    /// Fingerprint of what it was made from.
+    /// Fingerprint of the summarized messages.
     pub sha256: String,
-    /// Ids of the first and the last message that it covers; none: it is found by the fingerprint.
+    /// Ids of the first and the last message that it covers; none: located by the fingerprint.
     pub covers: Option<[String; 2]>,
-    /// Most tokens of the text; none: what the options allow.
+    /// Maximum tokens of the text; none: the limit of the options.
     pub budget: Option<u64>,
-    /// The standing instructions that stay beside it, where they are known; otherwise they are looked for again.
+    /// Standing instructions to keep next to the text; none: determined again.
     pub pins: Option<Vec<Instruction>>,
 }
 
@@ -48,11 +48,11 @@ impl Answer {
     }
 }
 
-/// Plans the summary. What was said since the request stays in view behind it.
+/// Plans the summary. Messages appended since the request remain in view after it.
 ///
 /// # Errors
-/// [`Kind::Locked`] when what it was made from has changed; [`Kind::Unavailable`] when the text is blank, too long, or no
-/// shorter than what it covers.
+/// [`Kind::Locked`] if the summarized messages have changed; [`Kind::Unavailable`] if the text is blank, too long, or
+/// not shorter than the messages.
 pub fn apply(
     session: &Session,
     counter: Counter,
@@ -67,7 +67,7 @@ pub fn apply(
             false => Err(changed("another summary already replaces the messages")),
         };
     }
-    // Both are made from the same log: which of them was asked for, the fingerprint tells.
+    // The request can be based on either view; the fingerprint shows which one.
     let mut found = None;
     for rolling in [true, false] {
         let ground = Ground::of(session, rolling);
@@ -109,7 +109,7 @@ pub fn apply(
     plan(session, &ground, &work, &written, options, stamp)
 }
 
-/// Refuses a text that says nothing or is too long.
+/// Refuses a text that is blank or too long.
 ///
 /// # Errors
 /// [`Kind::Unavailable`].
@@ -117,7 +117,7 @@ pub fn accept(text: &str, budget: Option<u64>, counter: Counter) -> Result<()> {
     let failure = if is_blank(text) {
         Failure::Blank
     } else {
-        // What is far too long is not counted.
+        // A text that is far too long is not counted.
         let least = text.len() as u64 / LONGEST_TOKEN;
         let tokens = match budget {
             Some(budget) if least > budget => least,
@@ -131,7 +131,7 @@ pub fn accept(text: &str, budget: Option<u64>, counter: Counter) -> Result<()> {
     Err(Error::new(Kind::Unavailable, failure.to_string()))
 }
 
-/// No token of any tokenizer has as many bytes.
+/// More bytes than any token of any tokenizer has.
 const LONGEST_TOKEN: u64 = 512;
 
 pub(super) fn changed(what: &str) -> Error {
@@ -139,7 +139,7 @@ pub(super) fn changed(what: &str) -> Error {
         .hint("nothing was changed; request a new summary with: convo summarize --request")
 }
 
-/// The text of the summary with this fingerprint, if one counts.
+/// The text of an active summary with this fingerprint.
 fn applied(session: &Session, sha256: &str) -> Option<String> {
     session.live_events().into_iter().rev().find_map(|index| {
         let record = session.record(index);
@@ -152,8 +152,8 @@ fn applied(session: &Session, sha256: &str) -> Option<String> {
     })
 }
 
-/// The items that have the fingerprint: those between the ends that the answer names, else those from the first that may be
-/// covered on.
+/// Finds the items with the fingerprint of the answer: between the ends that it names, otherwise from the first item
+/// that can be summarized.
 fn located(session: &Session, ground: &Ground, work: &Work<'_>, answer: &Answer) -> Option<Vec<usize>> {
     let mut sha = ground.begin(session);
     let movable = (0..work.items.len()).filter(|at| work.items[*at].atom.is_some());

@@ -1,6 +1,6 @@
-//! A compaction whose summary somebody else writes. What becomes of each message is chosen first, with room for a summary
-//! of what leaves; the answer is put there afterwards, if what it was chosen from is still what it was. Whatever leaves is in
-//! the request, word for word: where there is no room for a summary nothing is dropped without one.
+//! Compacts a session with a summary from an external program, in two steps. [`draft`] decides which messages to drop,
+//! reserves tokens for the summary and returns the request, which contains all dropped messages. [`finish`] inserts the
+//! answer if those messages have not changed. If no summary fits, nothing is dropped.
 
 use super::super::compact::event::{About, Reshaping, Size};
 use super::super::compact::summary::LEAST;
@@ -21,36 +21,36 @@ use crate::tokens::Counter;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
-/// What a compaction comes to before anybody was asked.
+/// The result of the first step.
 #[derive(Clone, Debug)]
 pub enum Drafted {
-    /// It needs no summary.
+    /// No summary is needed.
     Done(Outcome),
-    /// A summary is to be made of what leaves.
+    /// A summary of the dropped messages is needed.
     Asks(Box<Draft>),
 }
 
-/// What becomes of a view once there is a summary of what leaves.
+/// A planned compaction that waits for its summary.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// What is to be asked.
+    /// The request for the summary.
     pub request: Request,
-    /// What becomes of each atom; sizes are those with the largest summary that may come.
+    /// The change to each message group; sizes assume a summary of maximum length.
     pub report: Report,
-    /// The smallest size that can be reached, when the budget cannot.
+    /// The smallest size that can be reached, if the budget cannot.
     pub smallest: Option<u64>,
     reshaping: Reshaping,
     strategy: &'static str,
-    /// What it was chosen from.
+    /// Fingerprint of the compacted view.
     print: String,
-    /// Tokens of the summary that may come, its frame included.
+    /// Tokens reserved for the summary, including its frame.
     room: u64,
-    /// Tokens of what it stands for.
+    /// Tokens of the messages that it replaces.
     covered: u64,
 }
 
 impl Draft {
-    /// What it comes to at most, for somebody who only wants to know.
+    /// Describes the largest possible result, for a dry run.
     pub fn outlook(&self) -> Outcome {
         let what = told(&self.report.was, &self.report.now);
         let ids = self.request.ids.len();
@@ -65,12 +65,12 @@ impl Draft {
     }
 }
 
-/// Chooses what becomes of a session, step by step, and what is to be asked for that. Of `asking` only counts
-/// how it is asked: prompt, pieces, limit of tool results.
+/// Plans the compaction, step by step, and the request for its summary. Of `asking`, only prompt, chunk size and the
+/// limit of tool results are used.
 ///
 /// # Errors
-/// See [`compact::plan`]; [`Kind::No`] as well when something must leave and there is no room for a summary of it;
-/// [`Kind::Usage`] when a piece leaves no room for messages.
+/// See [`compact::plan`]; also [`Kind::No`] if messages must be dropped but no summary of them fits, and
+/// [`Kind::Usage`] if a chunk is too small for messages.
 pub fn draft(
     session: &Session,
     counter: Counter,
@@ -97,7 +97,7 @@ pub fn draft(
         }
         return Err(no_room(&work));
     };
-    // What left behind the summary is in it too.
+    // The request also covers messages dropped after the old summary.
     summary.covers = work
         .summary_item
         .into_iter()
@@ -135,11 +135,11 @@ pub fn draft(
     })))
 }
 
-/// Puts the answer where it belongs. What was said since the request stays in view behind everything else.
+/// Inserts the answer. Messages appended since the request remain in view after everything else.
 ///
 /// # Errors
-/// [`Kind::Locked`] when what it was chosen from has changed; [`Kind::Unavailable`] when the text is blank, too long, or no
-/// shorter than what it stands for.
+/// [`Kind::Locked`] if the compacted messages have changed; [`Kind::Unavailable`] if the text is blank, too long, or
+/// not shorter than the messages that it replaces.
 pub fn finish(
     session: &Session,
     counter: Counter,
@@ -216,7 +216,7 @@ pub fn finish(
     })
 }
 
-/// Something must leave, and no summary of it would fit.
+/// The error if messages must be dropped but no summary of them fits.
 fn no_room(work: &Work<'_>) -> Error {
     let frame = summary_cost(work.counter, "");
     let what = format!(
@@ -226,7 +226,7 @@ fn no_room(work: &Work<'_>) -> Error {
     Error::new(Kind::No, what).hint("raise --budget, or drop the messages without a summary with --with none")
 }
 
-/// Fingerprint of the first items of a view: which lines they are, and what they say.
+/// Fingerprint of the first items of a view: their line numbers and contents.
 fn print(session: &Session, view: &View, items: usize) -> String {
     let mut sha = Sha256::new();
     for item in &view.items[..items] {
@@ -241,7 +241,7 @@ fn take(sha: &mut Sha256, session: &Session, item: &Item) {
     sha.update(b"\n");
 }
 
-/// Whether what came since belongs to something that leaves.
+/// Whether an appended message belongs to a message group that is dropped.
 fn parts(session: &Session, view: &View, reshaping: &Reshaping, known: usize) -> bool {
     let cuts = Cuts::of(session, view);
     let goes = |at: &usize| reshaping.fates[*at] == compact::event::Fate::Goes;

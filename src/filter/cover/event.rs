@@ -1,4 +1,4 @@
-//! The `summary` event, and the proof that it takes out of view what it covers and nothing else.
+//! Builds the `summary` event, and verifies that it hides exactly the messages that it covers.
 
 use super::super::compact::event::{Size, write_sizes};
 use super::super::compact::work::{Work, summary_cost};
@@ -12,22 +12,22 @@ use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
 
-/// A summary that is to stand for items.
+/// A summary of a range of items.
 pub(super) struct Written<'w> {
     /// The items, in order.
     pub items: &'w [usize],
     /// Its text.
     pub content: &'w str,
-    /// Who wrote it.
+    /// The author of the text.
     pub by: &'w str,
-    /// Fingerprint of what it was made from.
+    /// Fingerprint of the summarized messages.
     pub sha256: String,
 }
 
 /// Plans the event.
 ///
 /// # Errors
-/// [`Kind::Unavailable`] when it makes the view no smaller; [`Kind::No`] when what is covered cannot be named.
+/// [`Kind::Unavailable`] if the view does not become smaller; [`Kind::No`] if no range of ids covers exactly the items.
 pub(super) fn plan(
     session: &Session,
     ground: &Ground,
@@ -73,7 +73,7 @@ pub(super) fn plan(
         let line = line(ends);
         if covers(session, ground, written.items, &line) {
             let covered = match written.items.len() as u64 {
-                // Some are back for it that the summary before stood for.
+                // The number includes messages that the previous summary had hidden.
                 covered if ground.is_other() => covered.to_string(),
                 covered => format!("{covered} of {}", was.messages),
             };
@@ -88,8 +88,8 @@ pub(super) fn plan(
     Err(Error::new(Kind::No, what).hint("summarize them with: convo compact --with extract"))
 }
 
-/// Ranges of lines that may be what is covered: from where the summary before began; from the first item itself; and as far
-/// as there is nothing that stays, which takes in what was put in for messages that are gone.
+/// Candidates for the covered range of lines: from the start of the previous summary's range; from the first item; and
+/// up to the nearest kept messages on both sides, which includes messages inserted in place of dropped ones.
 fn ranges(session: &Session, ground: &Ground, items: &[usize]) -> Vec<[usize; 2]> {
     let view = &ground.view.items;
     let lines = || items.iter().filter_map(|at| view[*at].line());
@@ -121,7 +121,7 @@ fn ranges(session: &Session, ground: &Ground, items: &[usize]) -> Vec<[usize; 2]
     ranges
 }
 
-/// The line with which a summary's messages begin; none when they are gone.
+/// The first line that a summary covers; none if it no longer exists.
 fn began(session: &Session, summary: usize) -> Option<usize> {
     let record = session.record(summary);
     let event = record.event()?;
@@ -139,7 +139,7 @@ fn began(session: &Session, summary: usize) -> Option<usize> {
     session.all_of(&first.0).get(nth).copied()
 }
 
-/// Writes `covers`, and `nth` where an id repeats.
+/// Writes `covers`, and `nth` if an id is not unique.
 fn name_ends(session: &Session, ends: [usize; 2], event: &mut ObjectBuilder) {
     let ids = ends.map(|line| session.id(line).unwrap_or_default());
     let nth = [0, 1].map(|end| {
@@ -154,7 +154,7 @@ fn name_ends(session: &Session, ends: [usize; 2], event: &mut ObjectBuilder) {
     }
 }
 
-/// Whether the view after this event is the one before without the items, and with one summary.
+/// Whether the event hides exactly these items and leaves a single summary.
 fn covers(session: &Session, ground: &Ground, items: &[usize], line: &[u8]) -> bool {
     let mut after = session.clone();
     after.push_new(line);

@@ -1,4 +1,4 @@
-//! Both steps at once, with the built-in summariser.
+//! Summarizes with the built-in summarizer in a single step.
 
 use super::super::compact::digest;
 use super::super::compact::summary::{self, made};
@@ -12,10 +12,10 @@ use crate::error::{Error, Kind, Result};
 use crate::model::session::Session;
 use crate::tokens::Counter;
 
-/// Who wrote it.
+/// The author name of the built-in summarizer.
 pub const BY: &str = "extract";
 
-/// Plans a summary by the built-in summariser. It cannot fail: where nothing shorter can be said nothing changes.
+/// Plans a summary by the built-in summarizer. If no shorter text is possible, nothing changes.
 ///
 /// # Errors
 /// See [`ask`](super::ask).
@@ -51,7 +51,7 @@ pub fn extract(
         further: false,
     };
     let found = made(&work, &options.style, &span);
-    // What is due has one in any case; a policy cuts the one that is too long for it.
+    // A due summary is always written; the retention policy shortens it if it is too long.
     let longer = summary::Span {
         room: span.room.max(summary::UNBOUND),
         must_shrink: false,
@@ -81,7 +81,7 @@ pub fn extract(
     }
 }
 
-/// One line of what says too little to be quoted, after the summary before.
+/// Appends a generated line to the previous summary, for messages without quotable text.
 fn digest_of(work: &Work<'_>, span: &Span, previous: Option<&str>) -> String {
     let items = span.items.iter();
     let messages: Vec<_> = items
@@ -94,7 +94,7 @@ fn digest_of(work: &Work<'_>, span: &Span, previous: Option<&str>) -> String {
     }
 }
 
-/// What is quoted where nobody says how much: a quarter of what is covered, and the standing instructions.
+/// The default budget: a quarter of the covered tokens, plus the standing instructions.
 fn share(work: &Work<'_>, span: &Span, previous: Option<&str>, options: &Options) -> Result<u64> {
     let before = work.summary_item.map_or(0, |at| work.items[at].now);
     let covered: u64 = span.items.iter().map(|at| work.items[*at].now).sum::<u64>() + before;
@@ -108,10 +108,10 @@ fn share(work: &Work<'_>, span: &Span, previous: Option<&str>, options: &Options
     Ok((covered / QUOTED + kept).clamp(summary::LEAST, span.budget))
 }
 
-/// One in so many tokens is quoted.
+/// The covered tokens are divided by this number.
 const QUOTED: u64 = 4;
 
-/// Nothing shorter can be said: an answer where nothing asks for it, else a budget that cannot be reached.
+/// The result if no shorter text is possible: no change, or an error if there is a budget.
 fn nothing(options: &Options, room: u64) -> Result<Plan> {
     match options.budget {
         None => Ok(Plan::Nothing(NO_GAIN.to_string())),

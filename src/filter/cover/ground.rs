@@ -1,4 +1,4 @@
-//! What the choice is made on: the view, or the view as it would be if no summary had been written.
+//! The view from which messages are selected: the current view, or the view as if there were no summary.
 
 use super::super::compact::event::Size;
 use super::super::compact::work::Work;
@@ -10,18 +10,19 @@ use crate::tokens::Counter;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
-/// A view to choose from, and the summary that a new one replaces.
+/// The view to select from, and the summary that a new one replaces.
 pub(super) struct Ground {
     /// The view.
     pub view: View,
-    /// What is shown today, where that is something else.
+    /// The current view, if different.
     shown: Option<View>,
-    /// The line of the summary that stands today.
+    /// The line of the current summary.
     pub replaced: Option<usize>,
 }
 
 impl Ground {
-    /// With the summary that stands, or with what it stands for as far as the log has it.
+    /// With `rolling`, the current view; otherwise the view with the summarized messages restored, as far as the log
+    /// contains them.
     pub fn of(session: &Session, rolling: bool) -> Ground {
         let shown = View::replay(session);
         let replaced = shown.items.iter().find_map(|item| match item {
@@ -44,23 +45,23 @@ impl Ground {
         }
     }
 
-    /// The view on the table.
+    /// Prepares the view for selection.
     pub fn work<'g>(&'g self, session: &'g Session, counter: Counter) -> Work<'g> {
         Work::new(session, &self.view, counter, &HashSet::new())
     }
 
-    /// Whether something else is shown today.
+    /// Whether the current view is different.
     pub fn is_other(&self) -> bool {
         self.shown.is_some()
     }
 
-    /// What is shown today, on the table.
+    /// Prepares the current view.
     pub fn shown_work<'g>(&'g self, session: &'g Session, counter: Counter) -> Work<'g> {
         let shown = self.shown.as_ref().unwrap_or(&self.view);
         Work::new(session, shown, counter, &HashSet::new())
     }
 
-    /// Messages and tokens of what is shown today.
+    /// Messages and tokens of the current view.
     pub fn size(&self, session: &Session, work: &Work<'_>) -> Size {
         match self.shown {
             Some(_) => self.shown_work(session, work.counter).was(),
@@ -68,7 +69,7 @@ impl Ground {
         }
     }
 
-    /// Items that today's summary stands for, when they are on the ground again: a new summary must take them in.
+    /// Items that the current summary hides but this view shows; a new summary must cover them.
     pub fn returned(&self) -> HashSet<usize> {
         let Some(shown) = &self.shown else {
             return HashSet::new();
@@ -79,14 +80,14 @@ impl Ground {
         gone.map(|(at, _)| at).collect()
     }
 
-    /// The fingerprint of these items: the line of the summary that is replaced, then their lines, each with a newline.
+    /// The fingerprint of these items: the line of the replaced summary, then their lines, each with a newline.
     pub fn fingerprint<'i>(&self, session: &Session, items: impl IntoIterator<Item = &'i usize>) -> String {
         let mut sha = self.begin(session);
         items.into_iter().for_each(|at| self.take(&mut sha, session, *at));
         key::hex(&sha.finalize())
     }
 
-    /// A fingerprint's beginning.
+    /// Starts a fingerprint.
     pub fn begin(&self, session: &Session) -> Sha256 {
         let mut sha = Sha256::new();
         if let Some(line) = self.replaced {
@@ -96,18 +97,18 @@ impl Ground {
         sha
     }
 
-    /// Takes one more item in.
+    /// Adds an item to a fingerprint.
     pub fn take(&self, sha: &mut Sha256, session: &Session, at: usize) {
         sha.update(self.view.items[at].body(session));
         sha.update(b"\n");
     }
 }
 
-/// Whether an event is a summary whose messages the log still has.
+/// Whether an event is a summary whose messages are still in the log.
 fn is_founded(session: &Session, index: usize) -> bool {
     let record = session.record(index);
     let Some(event) = record.event() else { return false };
-    // One that a compaction carries cannot be told from what that dropped.
+    // A summary that belongs to a compaction cannot be separated from the messages that the compaction dropped.
     let Action::Summary(summary) = event.action() else {
         return false;
     };

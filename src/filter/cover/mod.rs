@@ -1,17 +1,17 @@
-//! Covers old turns by a summary: which messages it stands for, what a summariser is asked, and the event that puts its
-//! answer in their place. Nothing here runs a summariser, so that no lock is held while one thinks:
+//! Replaces old exchanges with a summary: selects the messages, builds the request for a summarizer, and creates the
+//! event that inserts its answer. The summarizer runs elsewhere, so that no lock is held meanwhile:
 //!
 //! ```text
 //! session -> ask -> Request -> (anybody) -> Answer -> apply -> session
 //! ```
 //!
-//! An answer is held against the fingerprint of what it was made from: what changed underneath refuses it, what was said
-//! meanwhile stays. [`extract()`] is both steps at once with the built-in summariser.
+//! The answer contains the fingerprint of the summarized messages: if they have changed, it is refused; messages
+//! appended since remain in view. [`extract()`] does both steps with the built-in summarizer.
 //!
-//! A compaction may ask for its summary in the same way: [`draft()`] chooses what leaves and keeps room, [`finish()`] puts the
-//! answer there.
+//! A compaction can request its summary in the same way: [`draft()`] selects the messages and reserves tokens,
+//! [`finish()`] inserts the answer.
 //!
-//! A new summary takes the one before as its input and replaces it; no summary is ever part of what another covers.
+//! A new summary includes the previous one as input and replaces it; a summary never covers another one.
 
 mod apply;
 mod compaction;
@@ -40,50 +40,52 @@ use crate::tokens::Counter;
 use ground::Ground;
 use request::Wanted;
 
-/// Tokens of a summary when nothing else is said (PenguiFlow's `summary_max_tokens`).
+/// Default tokens of a summary (PenguiFlow's `summary_max_tokens`).
 pub const BUDGET: u64 = 1000;
 
-/// Exchanges that stay when nothing else is said.
+/// Default number of exchanges to keep.
 pub const KEEP_LAST: usize = 2;
 
-/// Why nothing changes before it is time.
+/// The reason for no change before the trigger fires.
 const BELOW: &str = "below trigger";
 
-/// Why nothing changes when it would gain too little.
+/// The reason for no change when the saving is too small.
 const NO_GAIN: &str = "no gain";
 
-/// What is to be covered, and how.
+/// What to summarize, and how.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Most tokens of the view afterwards; none: everything is covered that may be.
+    /// Maximum tokens of the resulting view; none: summarize everything that can be.
     pub budget: Option<u64>,
-    /// The model's window, for `fraction` in triggers.
+    /// The context window of the model, for `fraction` in triggers.
     pub window: Option<u64>,
-    /// When to act; none: whenever there is something to cover.
+    /// The trigger; none: summarize whenever possible.
     pub when: Option<When>,
-    /// Exchanges that stay: the newest, and at least one.
+    /// Newest exchanges to keep, at least one.
     pub keep_last: usize,
-    /// Tells the line with which begins what the model has not seen: the exchange that reaches it stays, and all behind it.
+    /// Returns the line of the first message that the model has not seen: its exchange and all later ones are kept.
     pub unseen: fn(&Session) -> Option<usize>,
-    /// Most of the messages that are covered, per mille, but one exchange at least; none: no such limit.
+    /// Maximum share of the messages to cover, per mille, but at least one exchange; none: unlimited.
     pub share: Option<u64>,
     /// First and last message to cover, either of them open; none: the oldest exchanges.
     pub cover: Option<[Option<String>; 2]>,
-    /// Whether the summary before is input. Otherwise what it stands for is summed up anew, as far as the log has it.
+    /// Whether the previous summary is input. Otherwise its messages are summarized again, as far as the log contains
+    /// them.
     pub rolling: bool,
-    /// Most tokens of the summary's text; none: [`BUDGET`], and from the built-in summariser a share of what it covers.
+    /// Maximum tokens of the text; none: [`BUDGET`], or a share of the covered tokens for the built-in summarizer.
     pub summary_budget: Option<u64>,
-    /// Least gain, per mille of the view, where no budget asks for more.
+    /// Minimum saving, per mille of the view, unless the budget requires more.
     pub min_gain: u64,
-    /// Whether the messages are covered whatever that gains, the newest exchange included: a retention policy counts turns.
+    /// Whether to summarize regardless of the saving, including the newest exchange: a retention policy counts
+    /// exchanges.
     pub whatever_gain: bool,
-    /// Most tokens that a summariser takes at once; none: as many as there are.
+    /// Maximum tokens of a request to a summarizer; none: unlimited.
     pub chunk: Option<u64>,
-    /// Most bytes of a tool's result in a request; none: all that it has.
+    /// Maximum bytes of a tool result in a request; none: unlimited.
     pub tool_max: Option<usize>,
-    /// What a summariser is told to do.
+    /// The instructions for the summarizer.
     pub prompt: String,
-    /// What the summary is like; to a summariser that is no part of convo, dates say nothing.
+    /// The style of the summary. External summarizers do not get its date setting.
     pub style: Style,
 }
 
@@ -110,7 +112,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Whether a plan looks at the view and at standing instructions alone, so that an excerpt of the log is enough for it.
+    /// Whether planning needs only the view and standing instructions, so that an excerpt of the log suffices.
     pub fn sees_view(&self) -> bool {
         let names = match &self.style.instructions {
             Instructions::Given(rules) => rules.iter().any(|rule| matches!(rule, Rule::Message(_))),
@@ -119,7 +121,7 @@ impl Options {
         self.rolling && !names
     }
 
-    /// Exchanges that are never covered.
+    /// Number of exchanges that are never covered.
     fn kept_exchanges(&self) -> usize {
         match self.whatever_gain {
             true => self.keep_last,
@@ -127,25 +129,26 @@ impl Options {
         }
     }
 
-    /// Most tokens of the summary's text.
+    /// Maximum tokens of the summary's text.
     pub fn most(&self) -> u64 {
         self.summary_budget.unwrap_or(BUDGET)
     }
 }
 
-/// What there is to do.
+/// The result of [`ask`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// Nothing, and why.
+    /// Nothing to do, with the reason.
     Nothing(String),
-    /// A summary is to be made.
+    /// A summary is needed.
     Request(Box<Request>),
 }
 
-/// What a summariser is to be asked.
+/// Builds the request for a summary.
 ///
 /// # Errors
-/// [`Kind::No`](crate::error::Kind::No) when the budget cannot be reached, or when what is named is not there or must
+/// [`Kind::No`](crate::error::Kind::No) if the budget cannot be reached, or if a given range is not in the view or must
+/// be kept; [`Kind::Usage`](crate::error::Kind::Usage) if a chunk is too small for messages.
 /// stay; [`Kind::Usage`](crate::error::Kind::Usage) when a piece leaves no room for messages.
 pub fn ask(session: &Session, counter: Counter, options: &Options) -> Result<Asked> {
     let ground = Ground::of(session, options.rolling);

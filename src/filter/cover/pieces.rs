@@ -1,6 +1,5 @@
-//! Messages as a summariser is given them, in pieces that it can take at once: cut between exchanges where they fit, else
-//! between atoms, messages, sentences. Nothing is left out, and nothing is shortened but the tool results that are asked to
-//! be, each with a mark in its middle.
+//! Divides the messages for a summarizer into chunks: between exchanges if they fit, otherwise between message groups,
+//! messages or sentences. Keeps all text, except that long tool results are shortened in the middle if requested.
 
 use super::super::compact::shorten::{Limit, shorten};
 use super::super::compact::sources::whole_text;
@@ -12,10 +11,11 @@ use crate::model::message::{Message, Role};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Tokens of a message beyond those of its text: its role, its id, its time.
+/// Estimated tokens of a message beyond its text: role, id and time.
 const AROUND: u64 = 16;
 
-/// The items as objects, in pieces of at most so many tokens. Tool results of more than `tool_max` bytes lose their middle.
+/// Encodes the items as objects, in chunks of at most `most` tokens. Tool results of more than `tool_max` bytes are
+/// shortened in the middle.
 pub(in crate::filter) fn pieces(
     work: &Work<'_>,
     items: &[usize],
@@ -38,7 +38,7 @@ pub(in crate::filter) fn pieces(
     packing.done
 }
 
-/// Where a run of messages that is too long may be cut.
+/// Where to divide messages that exceed a chunk.
 #[derive(Clone, Copy)]
 enum Cut {
     Atoms,
@@ -56,7 +56,7 @@ struct Packing<'w> {
 }
 
 impl Packing<'_> {
-    /// Puts messages behind what is there: in one piece, where they fit into one.
+    /// Adds messages to the current chunk, or starts a new one; messages that exceed a chunk are divided.
     fn put(&mut self, items: &[usize], cut: Cut) {
         let tokens = items
             .iter()
@@ -77,7 +77,7 @@ impl Packing<'_> {
         }
         match (cut, items) {
             (Cut::Atoms, items) => {
-                // Messages of two atoms may stand between each other: an atom is in its place with its first one.
+                // Messages of two groups can alternate: a group takes the position of its first message.
                 let work = self.work;
                 for atom in items.chunk_by(|one, other| work.items[*one].atom == work.items[*other].atom) {
                     self.put(atom, Cut::Messages);
@@ -90,8 +90,8 @@ impl Packing<'_> {
         }
     }
 
-    /// Puts a message that is too long for one piece into several, each beginning a piece of its own but the last,
-    /// which leaves room for more.
+    /// Divides a message that exceeds a chunk into parts, each in its own chunk. Further messages can follow the last
+    /// one.
     fn split(&mut self, at: usize) {
         let work = self.work;
         let Some(message) = work.original(at) else { return };
@@ -116,7 +116,7 @@ impl Packing<'_> {
         self.filled = 0;
     }
 
-    /// What a message costs as it is given to a summariser.
+    /// Tokens of a message as a summarizer receives it.
     fn tokens(&self, at: usize) -> u64 {
         let message = self.work.original(at);
         message.map_or(0, |message| {
@@ -126,7 +126,7 @@ impl Packing<'_> {
     }
 }
 
-/// What a message says: all of it, but for the middle of a tool's result that is longer than is asked for.
+/// Returns the text of a message; a long tool result is shortened in the middle.
 fn said<'m>(message: &Message<'m>, tool_max: Option<usize>) -> Cow<'m, str> {
     let text = whole_text(message);
     let Some(bytes) = tool_max.filter(|_| message.role() == Role::Tool) else {
@@ -139,7 +139,7 @@ fn said<'m>(message: &Message<'m>, tool_max: Option<usize>) -> Cow<'m, str> {
     shorten(&text, limit).map_or(text, Cow::Owned)
 }
 
-/// Everything that a message says, its calls included.
+/// Returns the text of a message including its tool calls.
 fn spoken<'m>(message: &Message<'m>, tool_max: Option<usize>) -> Cow<'m, str> {
     let mut said = said(message, tool_max);
     for call in message.tool_calls() {
@@ -173,7 +173,7 @@ fn part_of_message(
     built.finish()
 }
 
-/// What tells who says it, and when.
+/// Starts an object with the members that identify a message, its sender and its time.
 fn head(work: &Work<'_>, at: usize, message: &Message<'_>) -> ObjectBuilder {
     let mut built = ObjectBuilder::default();
     built.text("id", &work.id(at)).raw("role", message.role);
@@ -186,13 +186,13 @@ fn head(work: &Work<'_>, at: usize, message: &Message<'_>) -> ObjectBuilder {
     for (name, value) in members {
         value.map(|value| built.raw(name, value));
     }
-    // Where the calls themselves were never kept, what was noted of them is all that tells of them.
+    // If the calls themselves were never stored, the digest is all that describes them.
     penguiflow::digest_of(message).map(|digest| built.raw("tool_digest", digest));
     built
 }
 
-/// The text in runs of whole sentences of at most so many tokens; a sentence that is longer is cut where it must be.
-/// Joined they are the text.
+/// Divides a text into runs of whole sentences of at most `most` tokens; a longer sentence is divided as needed. The
+/// concatenated parts are the text.
 fn parts(text: &str, most: u64, count: &dyn Fn(&str) -> u64) -> Vec<Range<usize>> {
     let mut ends: Vec<usize> = sentence_ranges(text)
         .iter()
@@ -227,11 +227,11 @@ fn parts(text: &str, most: u64, count: &dyn Fn(&str) -> u64) -> Vec<Range<usize>
     parts
 }
 
-/// A text in runs of characters that have at most so many tokens each.
+/// Divides a text into runs of at most `most` tokens.
 fn cut(text: &str, most: u64, count: &dyn Fn(&str) -> u64) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = 0;
-    // A token is about four bytes, and a byte at least: halving ends.
+    // Start with four bytes per token, then halve until the tokens fit.
     let longest = usize::try_from(most.saturating_mul(4)).unwrap_or(usize::MAX);
     while start < text.len() {
         let mut length = longest.min(text.len() - start);

@@ -1,4 +1,4 @@
-//! Standing instructions beside a summary that somebody else writes: they stay word for word, whatever that says.
+//! Keeps standing instructions verbatim next to the text of an external summarizer.
 
 use super::super::compact::sources::rules;
 use super::super::compact::summary::share;
@@ -7,8 +7,8 @@ use super::super::summarize::{self, Failure, Instruction, Style};
 use super::Options;
 use crate::error::{Error, Kind, Result};
 
-/// The sentences that must stay, in the order of the log: those of what leaves and of what has left, and those that the
-/// summary before kept. `budget` is that of the whole summary, of which they take `share` per cent at most.
+/// Returns the sentences to keep, in the order of the log: those of dropped messages, now and earlier, and those in the
+/// previous summary. They take at most `share` percent of `budget`, the tokens of the whole summary.
 pub(super) fn pins(
     work: &Work<'_>,
     stays: &dyn Fn(usize) -> bool,
@@ -31,15 +31,15 @@ pub(super) fn pins(
     })
 }
 
-/// Per cent that they may take of a summary that somebody else writes: a part of it is theirs.
+/// Share of an external summary that standing instructions can take, in percent.
 pub(super) fn share_beside(options: &Options, budget: u64) -> u32 {
     share(options.style.instruction_share, options.budget, budget).min(MOST)
 }
 
-/// Most that a summary may have of standing instructions, per cent, where somebody is asked for the rest.
+/// Maximum share of standing instructions, in percent, so that the summarizer has tokens left.
 const MOST: u32 = 75;
 
-/// The text with the sentences that it does not have itself in a block ahead of it.
+/// Inserts a block with the instructions that the text does not contain before the text.
 pub(super) fn with_pins(text: &str, pins: &[Instruction]) -> String {
     let text = own(text);
     let missing: Vec<Instruction> = pins
@@ -53,7 +53,7 @@ pub(super) fn with_pins(text: &str, pins: &[Instruction]) -> String {
     format!("{}\n{text}", summarize::instruction_block(&missing))
 }
 
-/// What of an answer is kept: it sets no standing instructions of its own.
+/// Removes headings by which an answer could set standing instructions of its own.
 pub(super) fn own(text: &str) -> String {
     summarize::without_headings(text)
 }

@@ -1,25 +1,25 @@
-//! What a summariser answers: a text, or an object with one.
+//! Parses the output of a summarizer: plain text, or an object with the text.
 
 use crate::model::json::{self, Dialect};
 use crate::model::summary;
 
-/// An answer as it came.
+/// A parsed answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     /// The text, trimmed.
     pub text: String,
-    /// The fingerprint that it says it answers.
+    /// The fingerprint in the answer.
     pub sha256: Option<String>,
-    /// Ids of the first and the last message that it covers.
+    /// Ids of the first and the last message that the answer covers.
     pub covers: Option<[String; 2]>,
-    /// Most tokens that it was allowed.
+    /// The token limit in the answer.
     pub budget: Option<u64>,
-    /// Who wrote it.
+    /// The author of the text.
     pub by: Option<String>,
 }
 
-/// Reads plain text, or an object of `convo.summary/1`: bare, or fenced as models like to. An object may as well be the
-/// request with the `summary` put in.
+/// Parses plain text, or an object of `convo.summary/1`, which may be in a fenced code block. The request with an added
+/// member `summary` is accepted, too.
 pub fn read(bytes: &[u8]) -> Result<Reply, String> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| format!("the output is not UTF-8 (byte {})", error.valid_up_to()))?;
@@ -35,7 +35,7 @@ pub fn read(bytes: &[u8]) -> Result<Reply, String> {
 
 type Members<'t> = Vec<(std::borrow::Cow<'t, str>, &'t [u8])>;
 
-/// The members of an object that is an answer and not a text that happens to be JSON.
+/// The members of an answer object; none for text that happens to be JSON.
 fn object(text: &str) -> Option<Members<'_>> {
     if !text.starts_with('{') {
         return None;
@@ -78,7 +78,7 @@ fn of_object(members: &Members<'_>) -> Result<Reply, String> {
     })
 }
 
-/// What is inside a fenced block, where the text is nothing else.
+/// Returns the contents of a fenced code block if the text is nothing else.
 fn unfenced(text: &str) -> &str {
     let inside = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
     let body = inside
@@ -87,7 +87,7 @@ fn unfenced(text: &str) -> &str {
     body.filter(|body| !body.contains("```")).unwrap_or(text)
 }
 
-/// Without the frame in which summaries are shown: a model that was shown one may give it back.
+/// Removes the frame of a summary, which a model may have copied from its input.
 fn bare(text: &str) -> String {
     let text = text.trim();
     summary::unquoted(text).unwrap_or_else(|| text.to_string())

@@ -1,4 +1,4 @@
-//! Which messages a summary is to stand for: whole exchanges, oldest first, and never the newest.
+//! Selects the messages to summarize: whole exchanges, oldest first, never the newest.
 
 use super::super::compact::summary::LEAST;
 use super::super::compact::work::{Exchange, Work, summary_cost};
@@ -10,31 +10,31 @@ use crate::model::session::Session;
 use crate::model::view::Item;
 use std::collections::HashSet;
 
-/// What is to be covered.
+/// The messages to summarize.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Span {
-    /// The items, in order; never a rule, never a summary.
+    /// The items in order, without instructions and summaries.
     pub items: Vec<usize>,
-    /// Most tokens of the summary's text.
+    /// Maximum tokens of the summary's text.
     pub budget: u64,
 }
 
 impl Span {
-    /// Tells which items stay in view.
+    /// Returns a function that tests whether an item is kept.
     pub fn stays(&self) -> impl Fn(usize) -> bool + use<> {
         let leaving: HashSet<usize> = self.items.iter().copied().collect();
         move |at| !leaving.contains(&at)
     }
 }
 
-/// The span, or why there is none.
+/// Selects the messages, or returns the reason why there are none.
 pub(super) fn choose(
     session: &Session,
     ground: &Ground,
     work: &Work<'_>,
     options: &Options,
 ) -> Result<std::result::Result<Span, String>> {
-    // Triggers look at what a model is sent today.
+    // Triggers apply to the current view.
     let shown = ground
         .is_other()
         .then(|| ground.shown_work(session, work.counter));
@@ -92,31 +92,32 @@ pub(super) fn choose(
     }))
 }
 
-/// Whether that many tokens less are no reason to change anything.
+/// Whether a saving of `gain` tokens is below the minimum.
 pub(super) fn is_little(gain: u64, of: u64, options: &Options) -> bool {
     u128::from(gain) * 1000 < u128::from(of) * u128::from(options.min_gain)
 }
 
-/// Tokens of what stays beside the summary.
+/// Tokens of the view without the covered items and the previous summary.
 pub(super) fn kept(work: &Work<'_>, items: &[usize]) -> u64 {
     let covered: u64 = items.iter().map(|at| work.items[*at].now).sum();
     let before = work.summary_item.map_or(0, |at| work.items[at].now);
     work.total - covered - before
 }
 
-/// Tokens that the text of a summary of these items may take.
+/// Maximum tokens of the text of a summary of these items.
 pub(super) fn room_for_text(work: &Work<'_>, items: &[usize], options: &Options) -> u64 {
     let frame = summary_cost(work.counter, "");
     let wanted = options.most().saturating_add(frame);
     room(kept(work, items), options.budget, wanted).saturating_sub(frame)
 }
 
-/// Tokens that the summary may take, its frame included.
+/// Maximum tokens of the summary, including its frame.
 fn room(kept: u64, budget: Option<u64>, wanted: u64) -> u64 {
     budget.map_or(wanted, |budget| budget.saturating_sub(kept).min(wanted))
 }
 
-/// How many of the oldest exchanges may be covered: the newest stay, and what the model has not seen.
+/// Number of oldest exchanges that may be covered: without the newest, and without messages that the model has not
+/// seen.
 fn coverable(work: &Work<'_>, options: &Options) -> usize {
     let most = work.exchanges.len().saturating_sub(options.kept_exchanges());
     let Some(unseen) = (options.unseen)(work.session) else {
@@ -130,7 +131,8 @@ fn coverable(work: &Work<'_>, options: &Options) -> usize {
     most.min(seen.unwrap_or(most))
 }
 
-/// As few of the oldest exchanges as the budget allows, and the room that the summary has then.
+/// Selects as few of the oldest exchanges as the budget allows; returns their items and the tokens left for the
+/// summary.
 fn oldest(
     work: &Work<'_>,
     ground: &Ground,
@@ -172,7 +174,7 @@ fn oldest(
     Ok((items, room(kept, options.budget, wanted)))
 }
 
-/// Number of the oldest exchanges that are within a share of the messages; at least one.
+/// Number of oldest exchanges within a share of the messages, at least one.
 fn within(work: &Work<'_>, share: Option<u64>) -> usize {
     let Some(share) = share else { return usize::MAX };
     let most = u128::from(share) * work.items.len() as u128 / 1000;
@@ -185,7 +187,7 @@ fn within(work: &Work<'_>, share: Option<u64>) -> usize {
     begun.count().max(1)
 }
 
-/// Number of exchanges that a new summary must take in: what stands ahead of the one before, or what that stands for.
+/// Number of exchanges that a new summary must cover: those before the current summary, or those that it covers.
 fn floor(work: &Work<'_>, ground: &Ground) -> usize {
     let returned = ground.returned();
     let must = |exchange: &Exchange| {
@@ -195,7 +197,7 @@ fn floor(work: &Work<'_>, ground: &Ground) -> usize {
     work.exchanges.iter().rposition(must).map_or(0, |last| last + 1)
 }
 
-/// The items from one message to another, moved outward until no piece is parted.
+/// Selects the items between two messages, extended to whole message groups.
 fn named(work: &Work<'_>, ends: &[Option<String>; 2], options: &Options) -> Result<Vec<usize>> {
     let [first, last] = ends;
     let missing = |id: &str| Error::new(Kind::No, format!("no such message in the view: {id}"));
@@ -222,7 +224,7 @@ fn named(work: &Work<'_>, ends: &[Option<String>; 2], options: &Options) -> Resu
         let error = Error::new(Kind::No, "the first message of the range follows the last");
         return Err(error.hint("give --range FIRST..LAST in the order of the view"));
     }
-    // Each pass takes in what a piece at the edge reaches to; pieces lie within their exchange.
+    // Extend both ends to include every message group they cut; groups never cross exchanges.
     let mut at = low;
     while at <= high {
         if let Some(atom) = work.items[at].atom {
@@ -268,7 +270,7 @@ fn named(work: &Work<'_>, ends: &[Option<String>; 2], options: &Options) -> Resu
     Ok((low..=high).filter(movable).collect())
 }
 
-/// Without what no line of the log is at its end: nothing could name it.
+/// Drops trailing items that are not lines of the log, because the event cannot refer to them.
 fn trimmed(work: &Work<'_>, mut items: Vec<usize>) -> Vec<usize> {
     let is_line = |at: &usize| !matches!(work.view.items[*at], Item::Inserted(_));
     while items.last().is_some_and(|last| !is_line(last)) {

@@ -1,5 +1,5 @@
-//! Facts that one side of a comparison has and the other lacks: rules, decisions, paths, commands, errors, figures, dates,
-//! addresses, identifiers and open questions. They are known by their form, without a model.
+//! Finds facts that one side of a comparison contains and the other lacks: rules, decisions, paths, commands, errors,
+//! figures, dates, addresses, identifiers and open questions. Recognizes them by their form, without a model.
 
 mod scan;
 #[cfg(test)]
@@ -23,21 +23,21 @@ pub enum Kind {
     Rule,
     /// A sentence that states a decision.
     Decision,
-    /// A question that nobody answered.
+    /// An unanswered question.
     Question,
     /// A file or directory.
     Path,
     /// A command that was run.
     Command,
-    /// How a call failed: its code, and the line that gives the reason.
+    /// The error of a failed call: its code, and the line with the reason.
     Error,
     /// A number with its unit.
     Figure,
-    /// A day.
+    /// A date.
     Date,
-    /// An address.
+    /// A URL.
     Url,
-    /// A name in code, a hash, the number of an issue.
+    /// A name in code, a hash, or an issue number.
     Identifier,
 }
 
@@ -56,7 +56,7 @@ impl Kind {
         Kind::Identifier,
     ];
 
-    /// Its name.
+    /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Rule => "rule",
@@ -73,21 +73,21 @@ impl Kind {
     }
 }
 
-/// A fact that the first side says.
+/// A fact on the first side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// The kind.
+    /// The kind of the fact.
     pub kind: Kind,
-    /// Its text.
+    /// The text of the fact.
     pub text: String,
-    /// The place of the first message that has it.
+    /// Index of the first message that contains it.
     pub at: usize,
-    /// Whether the second side has it too.
+    /// Whether the second side contains it, too.
     pub kept: bool,
 }
 
 impl Fact {
-    /// The text to search for on the other side: of an error the line, since its code is written in many ways.
+    /// The text to search for on the other side. Of an error, only the line, because its code has many spellings.
     fn searched(&self) -> &str {
         match self.kind {
             Kind::Error => self.text.split_once(": ").map_or(&self.text, |(_, line)| line),
@@ -96,7 +96,7 @@ impl Fact {
     }
 }
 
-/// Words of a sentence that decides something.
+/// Phrases that mark a decision.
 const DECIDING: [&str; 24] = [
     "decided",
     "decision",
@@ -124,13 +124,13 @@ const DECIDING: [&str; 24] = [
     "no longer",
 ];
 
-/// Fewest and most characters of a sentence that is a fact.
+/// Length of a sentence that counts as a fact, in characters.
 const SENTENCE: std::ops::RangeInclusive<usize> = 12..=400;
 
-/// Most characters of a command and of the line of an error: a summary quotes no more of them.
+/// Maximum characters of a command or an error line: summaries quote no more.
 const QUOTED: usize = 120;
 
-/// The facts of `a`, each kind in the order of the messages, and whether `b` has them.
+/// Returns the facts of `a`, sorted by kind and then by message, and whether `b` contains them.
 pub fn facts(session: &Session, a: &[Entry<'_>], b: &[Entry<'_>]) -> Vec<Fact> {
     let mut found = Found::new(place(session));
     for (at, entry) in a.iter().enumerate() {
@@ -139,7 +139,7 @@ pub fn facts(session: &Session, a: &[Entry<'_>], b: &[Entry<'_>]) -> Vec<Fact> {
     let mut facts = found.facts;
     let patterns: Vec<String> = facts.iter().map(|fact| folded(fact.searched())).collect();
     let mut kept = vec![false; facts.len()];
-    // Without a fact, or with more than memory holds, there is nothing to search for.
+    // Building fails if the patterns exceed memory limits; then no fact counts as kept.
     if let Ok(searcher) = AhoCorasick::builder()
         .match_kind(MatchKind::Standard)
         .build(&patterns)
@@ -158,7 +158,7 @@ pub fn facts(session: &Session, a: &[Entry<'_>], b: &[Entry<'_>]) -> Vec<Fact> {
     facts
 }
 
-/// All that a message says: its text, and the names and strings of its calls.
+/// The full text of a message, including names and strings of its tool calls.
 fn said(entry: &Entry<'_>) -> String {
     let mut said = entry.text().into_owned();
     for call in entry
@@ -192,7 +192,7 @@ fn push_strings(value: &serde_json::Value, out: &mut String) {
     }
 }
 
-/// As texts are compared: NFKC, in lower case, with single spaces.
+/// Normalizes text for comparison: NFKC, lower case, single spaces.
 fn folded(text: &str) -> String {
     let folded: String = match text.is_ascii() {
         true => text.to_ascii_lowercase(),
@@ -310,7 +310,7 @@ impl Found {
     }
 }
 
-/// Whether a question is unanswered: the other side does not speak afterwards.
+/// Whether a question has no answer from the other side.
 fn is_open(at: usize, entry: &Entry<'_>, all: &[Entry<'_>]) -> bool {
     let other = match entry.role.as_ref() {
         "user" => "assistant",

@@ -1,9 +1,9 @@
-//! Paths, addresses, dates, figures and identifiers in a text, by the form of its words.
+//! Finds paths, URLs, dates, figures and identifiers in a text by the form of its words.
 
 use super::Kind;
 use crate::filter::summarize::MONTHS;
 
-/// Words behind a number that make a figure of it.
+/// Units that follow a number in a figure.
 const UNITS: [&str; 44] = [
     "%", "ms", "s", "sec", "second", "seconds", "min", "minute", "minutes", "h", "hour", "hours", "day",
     "days", "week", "weeks", "month", "months", "year", "years", "b", "kb", "mb", "gb", "tb", "kib", "mib",
@@ -11,7 +11,7 @@ const UNITS: [&str; 44] = [
     "usd", "eur", "dollars", "euros", "requests",
 ];
 
-/// Characters around a word that are not part of it.
+/// Characters to strip from both ends of a word.
 const AROUND: [char; 17] = [
     '`', '"', '\'', '(', ')', '[', ']', '{', '}', '<', '>', ',', ';', '!', '?', '*', '\u{2026}',
 ];
@@ -27,7 +27,7 @@ pub(super) fn scan(text: &str, found: &mut impl FnMut(Kind, &str)) {
         for (nth, word) in words.iter().enumerate() {
             let quoted = word.starts_with('`') && word.trim_end_matches(['.', ',', ':', ';']).ends_with('`');
             let bare = bare(word);
-            // A number with a full stop or bracket counts the entries of a list.
+            // A number with a period or a parenthesis numbers a list item.
             let counts = word.ends_with(['.', ')']) && bare.bytes().all(|byte| byte.is_ascii_digit());
             if bare.is_empty() || counts {
                 continue;
@@ -42,13 +42,13 @@ pub(super) fn scan(text: &str, found: &mut impl FnMut(Kind, &str)) {
     }
 }
 
-/// A word without the characters around it, and without the end of a sentence.
+/// Strips punctuation from a word.
 fn bare(word: &str) -> &str {
     let word = word.trim_matches(AROUND);
     word.trim_end_matches(['.', ':', ',']).trim_end_matches(AROUND)
 }
 
-/// The kind of a word, and whether the next one belongs to it.
+/// The kind of a word, and whether the next word belongs to it.
 fn kind(word: &str, next: &str, quoted: bool) -> Option<(Kind, bool)> {
     let lower = || word.to_lowercase();
     if is_address(word) {
@@ -85,7 +85,7 @@ fn is_address(word: &str) -> bool {
         .any(|begins| word.len() > begins.len() && word.starts_with(begins))
 }
 
-/// `2026-11-20`, also with a time behind it.
+/// `2026-11-20`, optionally with a time.
 fn is_date(word: &str) -> bool {
     let bytes = word.as_bytes();
     bytes.len() >= 10
@@ -102,7 +102,7 @@ fn is_day(word: &str) -> bool {
         && digits.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day))
 }
 
-/// A path with a separator, or a file name with an extension that begins with a letter.
+/// A path with a separator, or a file name with an extension that starts with a letter.
 fn is_path(word: &str) -> bool {
     let allowed = |c: char| c.is_alphanumeric() || "/._-~@+#:\\$%=".contains(c);
     if !word.chars().all(allowed) || !word.contains(char::is_alphabetic) {
@@ -126,14 +126,14 @@ fn is_path(word: &str) -> bool {
         && !["e.g", "i.e"].contains(&word)
 }
 
-/// What follows the number that a word begins with; none where it does not begin with one.
+/// The text after the number at the start of a word; none if there is no number.
 fn after_number(word: &str) -> Option<&str> {
     let number = word.trim_start_matches(['$', '\u{20ac}', '\u{a3}', '~', '+', '-']);
     let rest = number.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ',');
     number.starts_with(|c: char| c.is_ascii_digit()).then_some(rest)
 }
 
-/// `#123`, `ABC-123`, a hash, an UUID, `snake_case`, `camelCase`, `Type::name`.
+/// `#123`, `ABC-123`, a hash, a UUID, `snake_case`, `camelCase`, `Type::name`.
 fn is_identifier(word: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if word.strip_prefix('#').is_some_and(digits) {

@@ -43,7 +43,7 @@ fn what_the_other_side_no_longer_says_is_found() {
         "{all:?}"
     );
     assert!(all.iter().all(|(.., kept)| *kept), "{all:?}");
-    // Case, white space and the directory of the session make no difference; a summary counts.
+    // Case, white space and the session directory are ignored; summaries are searched, too.
     let b = [
         HEADER,
         r#"{"type":"summary","id":"e","at":"2026-01-01T00:00:00Z","content":"always  answer in british English.\nR src/a.rs\n$ cargo test -q => 101: error[E0308]: mismatched types"}"#,

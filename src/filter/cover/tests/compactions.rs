@@ -1,4 +1,5 @@
-//! Compactions whose summary somebody else writes: what leaves was asked for, and nothing leaves without an answer.
+//! Tests compactions with an external summarizer: exactly the requested messages are dropped, and none without an
+//! answer.
 
 use super::{Answer, Options, counter, stamped, with};
 use crate::error::Kind;
@@ -21,7 +22,7 @@ use std::collections::{BTreeMap, HashSet};
 struct Wish {
     options: compact::Options,
     text: String,
-    /// Whether something is said between request and answer.
+    /// Whether a message is appended between request and answer.
     meanwhile: bool,
 }
 
@@ -81,7 +82,7 @@ fn asked(draft: &Draft) -> Vec<String> {
     messages.into_iter().map(id).collect()
 }
 
-/// Holds one compaction against everything; tells what came of it.
+/// Checks all properties of one compaction; returns its outcome.
 fn hold(plot: &Plot, wish: &Wish) -> Result<&'static str, TestCaseError> {
     let before = plot.session();
     let draft = match drafted(&before, &wish.options) {
@@ -134,7 +135,7 @@ fn hold(plot: &Plot, wish: &Wish) -> Result<&'static str, TestCaseError> {
     {
         prop_assert!(tokens(&after) <= budget, "{} over {budget}", tokens(&after));
     }
-    // What is gone was asked for, or a digest stands for it.
+    // Every dropped message was in the request or has a digest.
     let there: HashSet<String> = ids(&after).into_iter().collect();
     let digested: HashSet<&String> = draft
         .report
@@ -161,7 +162,7 @@ fn hold(plot: &Plot, wish: &Wish) -> Result<&'static str, TestCaseError> {
     prop_assert_eq!(sent(&reread(&settled(&after))), sent(&after));
     let undo = restore::plan(&after, restore::Target::Change, stamped(&after)).unwrap();
     prop_assert_eq!(sent(&with(&after, &undo)), sent(&grown));
-    // What it was chosen from is no longer there.
+    // The compacted messages are no longer in view.
     let cut = truncate::plan(&grown, &truncate::Cut::LastExchanges(1), stamped(&grown));
     if let Ok(Plan::Lines(lines, _)) = cut {
         let mut changed = grown.clone();

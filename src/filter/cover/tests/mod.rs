@@ -1,4 +1,4 @@
-//! What holds of every summary, whoever writes it; `CONVO_COMPACTIONS=100000` runs so many of the random ones.
+//! Tests summaries of any author; `CONVO_COMPACTIONS=100000` sets the number of random tests.
 
 mod compactions;
 mod properties;
@@ -18,7 +18,7 @@ fn stamp(_: &str) -> Result<Stamp> {
     })
 }
 
-/// A stamp that no other event has.
+/// Generates a unique event id.
 fn stamped(session: &Session) -> impl Fn(&str) -> Result<Stamp> {
     let id = format!("evt_made_{}", session.len());
     move |_: &str| {

@@ -1,4 +1,4 @@
-//! Over random sessions: what leaves is what was asked for, nothing else, and everything can come back.
+//! Tests random sessions: a summary replaces exactly the requested messages, and can be undone.
 
 use super::{Answer, Asked, Options, applied, ask, counter, extracted, stamped, with};
 use crate::error::Kind;
@@ -18,9 +18,9 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 struct Wish {
     options: Options,
-    /// The answer's text; none: the built-in summariser.
+    /// The text of the answer; none: use the built-in summarizer.
     text: Option<String>,
-    /// Whether something is said between request and answer.
+    /// Whether a message is appended between request and answer.
     meanwhile: bool,
 }
 
@@ -61,7 +61,7 @@ fn wish() -> impl Strategy<Value = Wish> {
         )
 }
 
-/// The messages of a view that are shown by lines, and how many summaries there are.
+/// The contents of the lines in a view, and the number of summaries.
 fn shown(session: &Session) -> (Vec<String>, usize) {
     let view = View::replay(session);
     let is_summary = |item: &&Item| matches!(item, Item::Summary(_));
@@ -80,7 +80,7 @@ fn tokens(session: &Session) -> u64 {
     .total
 }
 
-/// Holds one summary against everything; tells what came of it.
+/// Checks all properties of one summary; returns its outcome.
 fn hold(plot: &Plot, wish: &Wish) -> Result<&'static str, TestCaseError> {
     let before = plot.session();
     let refused = |error: crate::error::Error| {
@@ -127,7 +127,7 @@ fn hold(plot: &Plot, wish: &Wish) -> Result<&'static str, TestCaseError> {
     {
         prop_assert!(tokens(&after) <= budget, "{} over {budget}", tokens(&after));
     }
-    // What is left is what was there without what the request names, and one summary.
+    // The result is the old view without the requested messages, plus one summary.
     let (left, summaries) = shown(&after);
     prop_assert_eq!(summaries, 1);
     let (whole, _) = shown(&grown);
@@ -155,7 +155,7 @@ fn hold(plot: &Plot, wish: &Wish) -> Result<&'static str, TestCaseError> {
     if let Some(broken) = broken((&grown, &View::replay(&grown)), (&after, &view), true) {
         return Err(TestCaseError::fail(broken));
     }
-    // A stream shows the same; taking it back shows what was.
+    // A settled stream has the same view; undo restores the old view.
     prop_assert_eq!(sent(&reread(&settled(&after))), sent(&after));
     let undo = restore::plan(&after, restore::Target::Change, stamped(&after)).unwrap();
     prop_assert_eq!(sent(&with(&after, &undo)), sent(&grown));

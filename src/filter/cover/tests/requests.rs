@@ -1,4 +1,4 @@
-//! What a summariser is asked: everything, once, in pieces that are no larger than they may be.
+//! Tests requests: they contain every message once, in chunks within the limit.
 
 use super::{Options, asked};
 use crate::model::json::{self, Dialect};
@@ -26,7 +26,7 @@ fn session() -> Session {
     session
 }
 
-/// The messages of each piece: id, content, and the part that it is.
+/// The messages of each chunk: id, content, and part number.
 fn messages(options: &Options) -> Vec<Vec<(String, String, Option<String>)>> {
     let request = asked(&session(), options);
     let piece = |nth: usize| {
@@ -73,7 +73,7 @@ fn pieces_are_cut_between_exchanges_and_hold_everything_once() {
     };
     let pieces = messages(&options);
     assert!(pieces.len() > 4, "{}", pieces.len());
-    // Where all fits, an exchange is in one piece.
+    // In a chunk without divided messages, exchanges are complete.
     for piece in &pieces {
         let whole: Vec<_> = piece.iter().filter(|(_, _, part)| part.is_none()).collect();
         if whole.len() == piece.len() {
@@ -84,7 +84,7 @@ fn pieces_are_cut_between_exchanges_and_hold_everything_once() {
             );
         }
     }
-    // What is longer than a piece is in several, and they are all of it.
+    // The parts of divided messages add up to the originals.
     let mut joined: Vec<(String, String)> = Vec::new();
     for (id, content, part) in pieces.into_iter().flatten() {
         match joined.last_mut() {
@@ -167,7 +167,7 @@ fn results_are_whole_unless_their_length_is_limited() {
         short[0].contains(&"word ".repeat(400)),
         "what a user says is no result"
     );
-    // What goes in pieces is the shortened result.
+    // The shortened result is what is divided into chunks.
     let (_, pieces) = given(Some(300), Some(400));
     assert!(pieces.len() > 1 && pieces.iter().any(|piece| has_mark(piece)));
 }
