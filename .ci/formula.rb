@@ -1,5 +1,5 @@
-# Installs a Homebrew formula from archives in a folder and runs its test, with the few words of Homebrew that formulas
-# here use. Homebrew itself needs a network and a user of its own.
+# Installs a Homebrew formula from archives in a directory and runs its test. Implements the part of Homebrew that the
+# formula uses, because Homebrew itself needs a network and a user of its own.
 #   ruby .ci/formula.rb FORMULA ARCHIVES PREFIX
 
 require "digest"
@@ -22,7 +22,7 @@ class Formula
   class << self
     attr_reader :facts, :check
 
-    # The last formula that was defined.
+    # Remembers the last formula defined.
     def inherited(formula)
       super
       formula.instance_variable_set(:@facts, {})
@@ -72,7 +72,7 @@ class Formula
     abort "#{archive}: wrong checksum" unless Digest::SHA256.file(archive).hexdigest == facts[:sha256]
     Dir.mktmpdir do |folder|
       system("tar", "xzf", archive.to_s, "-C", folder, exception: true)
-      # Homebrew enters the only folder of an archive.
+      # Homebrew changes to the only directory of an archive.
       Dir.chdir(Dir["#{folder}/*"].first) { install }
     end
     Dir.mktmpdir do |folder|

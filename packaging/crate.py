@@ -1,4 +1,4 @@
-"""Facts about the crate, all from `cargo metadata`: no package file names a version of its own."""
+"""Reads version and metadata of the crate from `cargo metadata`, so that no package file repeats them."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What a Linux distribution and Python, Node.js call the architecture of a target.
+# The names of a target's architecture in Linux distributions, Python and Node.js.
 ARCHITECTURES = {
     "x86_64": {"deb": "amd64", "rpm": "x86_64", "wheel": "x86_64", "npm": "x64"},
     "aarch64": {"deb": "arm64", "rpm": "aarch64", "wheel": "aarch64", "npm": "arm64"},
@@ -49,13 +49,13 @@ class Crate:
 
 
 def host():
-    """The target of this machine's compiler."""
+    """Returns the target of this machine's compiler."""
     about = subprocess.run(["rustc", "-vV"], check=True, stdout=subprocess.PIPE, text=True).stdout
     return next(line.split(": ")[1] for line in about.splitlines() if line.startswith("host: "))
 
 
 def rustlib():
-    """The compiler's folder of libraries."""
+    """Returns the directory of the compiler's libraries."""
     root = subprocess.run(["rustc", "--print", "sysroot"], check=True, stdout=subprocess.PIPE, text=True).stdout
     return Path(root.strip()) / "lib/rustlib"
 
@@ -71,7 +71,7 @@ def has_source():
 
 
 def epoch():
-    """The one time that packages contain: that of the commit."""
+    """Returns the time of all files in packages: that of the commit."""
     if "SOURCE_DATE_EPOCH" in os.environ:
         return int(os.environ["SOURCE_DATE_EPOCH"])
     shown = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, stdout=subprocess.PIPE, text=True)

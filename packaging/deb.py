@@ -1,4 +1,4 @@
-"""A Debian package, written without Debian's programs: an `ar` archive of two tar archives."""
+"""Builds a Debian package without Debian's tools: an `ar` archive of two tar archives."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ from crate import ROOT, epoch
 from elf import newest_needed
 from files import installed, packed, tar
 
-# As Debian's own programs: the address of whoever builds.
+# The address of the builder, from the same variables as Debian's tools.
 MAINTAINER = f"{os.environ.get('DEBFULLNAME', 'The convo authors')} <{os.environ.get('DEBEMAIL', 'convo@localhost')}>"
 
 SYNOPSIS = "toolkit for LLM conversation sessions"
@@ -67,12 +67,12 @@ def version(crate):
 
 
 def changelog(crate):
-    """Debian's changelog, which names the package's own changes."""
+    """Returns the Debian changelog, which lists only changes of the package."""
     return f"convo ({version(crate)}) unstable; urgency=medium\n\n  * Release {crate.version}.\n\n -- {MAINTAINER}  {formatdate(epoch())}\n"
 
 
 def licence():
-    """The text of the MIT license as a paragraph of the copyright file."""
+    """Formats the licenses as paragraphs of the copyright file."""
     text = (ROOT / "LICENSE-MIT").read_text().strip()
     body = "\n".join(f" {line}" if line.strip() else " ." for line in text.splitlines())
     return f"\nLicense: Expat\n{body}\n\nLicense: Apache-2.0\n See /usr/share/common-licenses/Apache-2.0.\n"

@@ -1,4 +1,4 @@
-"""What a Linux binary needs of the machine that runs it."""
+"""Finds the glibc version that a Linux binary requires."""
 
 import re
 import struct
@@ -8,7 +8,7 @@ INTERPRETER = 3  # PT_INTERP: the path of the dynamic linker
 
 
 def needed_glibc(path):
-    """Newest version of glibc that a binary names, as (2, 17), or None for a static binary."""
+    """Returns the newest glibc version that a binary requires, e.g. (2, 17), or None for a static binary."""
     data = Path(path).read_bytes()
     if data[:4] != b"\x7fELF":
         return None
@@ -21,5 +21,5 @@ def needed_glibc(path):
 
 
 def newest_needed(paths):
-    """The newest glibc that any of the binaries needs."""
+    """Returns the newest glibc version that any of the binaries requires."""
     return max((found for found in map(needed_glibc, paths) if found), default=None)

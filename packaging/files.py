@@ -1,4 +1,4 @@
-"""The installed files below a prefix, the same in every package, and reproducible archives of them."""
+"""Lists the files that every package installs below its prefix, and builds reproducible archives of them."""
 
 import gzip
 import io
@@ -11,7 +11,7 @@ DOCUMENTS = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"]
 
 
 def installed(crate, binaries, sbom, zsh="share/zsh/site-functions"):
-    """Path below the prefix, content and mode of each file."""
+    """Returns path below the prefix, content and mode of each file."""
     files = [(f"bin/{name}", (Path(binaries) / name).read_bytes(), 0o755) for name in crate.programs]
     for page in sorted((ROOT / "man").iterdir()):
         files.append((f"share/man/man{page.suffix[1:]}/{page.name}.gz", packed(page.read_bytes()), 0o644))
@@ -26,12 +26,12 @@ def installed(crate, binaries, sbom, zsh="share/zsh/site-functions"):
 
 
 def packed(data):
-    """gzip without a time or a name."""
+    """Compresses with gzip, without a time or a name."""
     return gzip.compress(data, 6, mtime=0)
 
 
 def tar(files, prefix, lead=""):
-    """A tar archive of files with fixed order, owner and time, and an entry for each folder."""
+    """Builds a tar archive with fixed order, owner and time, and an entry for each directory."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as archive:
         folders = set()

@@ -1,11 +1,11 @@
-"""The Homebrew formula of a release: its archives by target, with their checksums."""
+"""Writes the Homebrew formula of a release: the archive of each target, with its checksum."""
 
 import hashlib
 from pathlib import Path
 
 from crate import ROOT
 
-# The blocks of a formula for the targets that begin so.
+# The blocks of a formula by the beginning of the target.
 SYSTEMS = {
     "aarch64-apple-darwin": ("on_macos", "on_arm"),
     "x86_64-apple-darwin": ("on_macos", "on_intel"),
@@ -15,7 +15,7 @@ SYSTEMS = {
 
 
 def formula(crate, url, out):
-    """Names every archive of this version in a folder; `url` is the address that they are published below."""
+    """Lists every archive of this version in a directory; `url` is the base address of the published archives."""
     sources = ""
     for archive in sorted(Path(out).glob(f"convo-{crate.version}-*.tar.gz")):
         target = archive.name.removeprefix(f"convo-{crate.version}-")

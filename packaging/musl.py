@@ -1,6 +1,6 @@
-"""Static binaries for a compiler without a standard library for musl: cargo builds the library from its source.
+"""Builds static binaries with a compiler that has no standard library for musl: cargo builds it from source.
 
-Needs the source (`rust-src`, or Debian's `rust-web-src`), and Debian's `musl-dev` of the target's architecture, with
+Requires the source (`rust-src`, or Debian's `rust-web-src`), and Debian's `musl-dev` of the target's architecture, with
 `gcc-aarch64-linux-gnu` for 64-bit ARM on another machine.
 """
 
@@ -15,7 +15,7 @@ from crate import ROOT, has_source, has_std, host
 
 
 def environment(target, folder):
-    """What cargo needs beyond its own settings; empty if the compiler has the library."""
+    """Returns additional environment variables for cargo; none if the compiler has the library."""
     if "-linux-musl" not in target or has_std(target):
         return {}
     if not has_source():
@@ -27,13 +27,13 @@ def environment(target, folder):
         sys.exit(f"error: {specs}: not found\nhint: install Debian's musl-dev of the target's architecture")
     gcc = "gcc" if host().startswith(architecture) else f"{architecture}-linux-gnu-gcc"
     folder.mkdir(parents=True, exist_ok=True)
-    # Debian's specs link dynamic programs; these make them static, at an address chosen at the start.
+    # Debian's specs link dynamic programs; change them to static position-independent ones.
     static = re.sub(r"-dynamic-linker \S+", "-static -pie --no-dynamic-linker -z text", specs.read_text())
     (folder / "specs").write_text(static.replace("Scrt1.o", "rcrt1.o"))
     linker = folder / f"{architecture}-linux-musl-gcc"
     linker.write_text(f'#!/bin/sh\nexec {gcc} "$@" -specs {folder}/specs\n')
     linker.chmod(0o755)
-    # std asks for libunwind. The unwinder of GCC has the same functions, once it gets what it needs of glibc.
+    # std links libunwind. GCC's unwinder has the same functions; the shim provides the parts of glibc it needs.
     shim, library = folder / "unwinder.o", folder / "libunwind.a"
     subprocess.run([linker, "-O2", "-fPIC", "-c", ROOT / "packaging/unwinder.c", "-o", shim], check=True)
     unwinder = subprocess.run([gcc, "-print-file-name=libgcc_eh.a"], check=True, stdout=subprocess.PIPE, text=True)

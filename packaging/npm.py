@@ -1,4 +1,4 @@
-"""Two npm packages: `convo-cli`, and the binaries for one platform, which it names as optional dependencies."""
+"""Builds two npm packages: the binaries for one platform, and `convo-cli`, which optionally depends on them."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from crate import ROOT
 from files import packed, tar
 
-# What Node.js calls the targets that have binaries.
+# The Node.js names of the targets that have binaries.
 PLATFORMS = [("linux", "x64"), ("linux", "arm64"), ("darwin", "x64"), ("darwin", "arm64")]
 
 

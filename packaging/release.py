@@ -63,7 +63,7 @@ def default_target():
 
 
 def build(crate, profile):
-    """Builds all binaries, with their list of dependencies inside if `cargo auditable` is installed."""
+    """Builds all binaries; if `cargo auditable` is installed, they contain their list of dependencies."""
     auditable = ["auditable"] if shutil.which("cargo-auditable") else []
     if not auditable:
         print("skipped: no cargo-auditable, so no list of dependencies in the binaries", file=sys.stderr)
@@ -77,7 +77,7 @@ def build(crate, profile):
 
 
 def archive(crate, binaries, bill, out):
-    """All files below one folder, which can be unpacked over a prefix such as /usr/local."""
+    """Builds an archive of all files in one directory, which can be unpacked over a prefix such as /usr/local."""
     files = installed(crate, binaries, bill)
     sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data, _ in sorted(files))
     files.append(("share/doc/convo/SHA256SUMS", sums.encode(), 0o644))

@@ -1,4 +1,4 @@
-"""An RPM package, by `rpmbuild` from `rpm/convo.spec`."""
+"""Builds an RPM package with `rpmbuild` from `rpm/convo.spec`."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""The software bill of materials: every crate in the binaries, as CycloneDX 1.5."""
+"""Writes the software bill of materials: every crate in the binaries, as CycloneDX 1.5."""
 
 import json
 import re
@@ -41,7 +41,7 @@ def sbom(crate):
 
 
 def tree(crate):
-    """Name and version of every linked crate: without those of tests and build scripts, and of features that only these need."""
+    """Returns name and version of every linked crate, without those that only tests and build scripts need."""
     command = ["cargo", "tree", "--locked", "--all-features", "--edges", "normal", "--target", crate.target,
                "--prefix", "none", "--format", "{p}"]
     shown = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -65,7 +65,7 @@ def component(package, checksums):
 
 
 def lockfile():
-    """The checksum of each crate's archive, from Cargo.lock."""
+    """Reads the checksum of each crate's archive from Cargo.lock."""
     text = (ROOT / "Cargo.lock").read_text()
     pattern = r'name = "([^"]+)"\nversion = "([^"]+)"\nsource = "[^"]+"\nchecksum = "([0-9a-f]+)"'
     return {(name, version): checksum for name, version, checksum in re.findall(pattern, text)}

@@ -1,4 +1,4 @@
-"""A Python wheel: the binaries as scripts, and the module `convo`."""
+"""Builds a Python wheel with the binaries as scripts, and the module `convo`."""
 
 import base64
 import hashlib
@@ -26,7 +26,7 @@ def wheel(crate, binaries, out):
     record = "".join(f"{name},sha256={digest(data)},{len(data)}\n" for name, data, _ in files)
     files.append((f"{info}/RECORD", f"{record}{info}/RECORD,,\n".encode(), 0o644))
     path = Path(out) / f"{NAME}-{crate.version}-{tag}.whl"
-    # A zip archive knows no time before 1980.
+    # Zip archives cannot represent times before 1980.
     time = datetime.fromtimestamp(max(epoch(), 315532800), timezone.utc).timetuple()[:6]
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data, mode in files:
@@ -38,7 +38,7 @@ def wheel(crate, binaries, out):
 
 
 def platform(crate, binaries):
-    """The platforms that the binaries run on; static ones run on every Linux."""
+    """Returns the platform tags of the binaries; static ones run on every Linux."""
     machine = crate.architecture("wheel")
     if "apple" in crate.target:
         return f"macosx_11_0_{machine.replace('aarch64', 'arm64')}"

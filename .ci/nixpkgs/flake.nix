@@ -1,4 +1,4 @@
-# What packaging/nix/flake.nix asks of the packages of Nix, so that the flake is evaluated without a network.
+# A stub of nixpkgs with the functions that packaging/nix/flake.nix uses, to evaluate that flake without a network.
 {
   outputs = { self }:
     let

@@ -1,4 +1,4 @@
-"""Conversations of language models, read and changed by the program ``convo`` that this package carries.
+"""Reads and changes conversations of language models with the program ``convo``, which this package includes.
 
 >>> import convo
 >>> for message in convo.read("session.jsonl"):     # any format that convo detects

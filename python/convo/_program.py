@@ -1,4 +1,4 @@
-"""Runs the program and reads what it prints."""
+"""Runs the program and reads its output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class Error(Exception):
-    """A run that failed: ``status`` as in ``man convo``, and ``message`` from standard error."""
+    """Raised when a run fails: ``status`` as in ``man convo``, ``message`` from standard error."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message or f"convo exited with status {status}")
@@ -22,7 +22,7 @@ class Error(Exception):
 
 
 def path() -> str:
-    """The path of the program: the one that was installed with this package, else the first on ``PATH``."""
+    """Returns the path of the program: the one installed with this package, else the first on ``PATH``."""
     schemes = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user"))]
     for folder in schemes:
         program = os.path.join(folder, "convo")
@@ -37,10 +37,10 @@ def path() -> str:
 def run(
     arguments: Sequence[str | os.PathLike[str]], *, input: bytes | str | None = None, check: bool = True
 ) -> subprocess.CompletedProcess[bytes]:
-    """Runs ``convo`` with these arguments, and ``input`` as its standard input (empty by default).
+    """Runs ``convo`` with these arguments; ``input`` is its standard input (empty by default).
 
     Returns the finished process with ``stdout`` and ``stderr`` as bytes. Raises ``Error`` for a status other than 0,
-    unless ``check`` is false: some statuses are answers, such as 1 of ``diff``.
+    unless ``check`` is false: some statuses are results, e.g. 1 of ``diff``.
     """
     data = input.encode() if isinstance(input, str) else input or b""
     done = subprocess.run([path(), *arguments], input=data, capture_output=True, check=False)
@@ -50,10 +50,10 @@ def run(
 
 
 def read(source: str | os.PathLike[str], *, format: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yields the messages of every session in a file or of a stored session: what a model would receive, in order.
+    """Yields the messages of every session in a file, or of a stored session, as a model would receive them.
 
-    ``source`` is a path, or the name of a session in the store. ``format`` is detected by default. Reads one session at a
-    time. Raises ``Error`` at the end if something could not be read; the messages before it were yielded.
+    ``source`` is a path, or the name of a stored session. ``format`` is detected by default. Reads one session at a
+    time. If something cannot be read, raises ``Error`` after all readable messages.
     """
     for record in _lines(["context", "--to", "jsonl"], source, format):
         if "role" in record:
@@ -61,7 +61,7 @@ def read(source: str | os.PathLike[str], *, format: str | None = None) -> Iterat
 
 
 def records(source: str | os.PathLike[str], *, format: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yields every record: headers of sessions (``type`` is ``session``), messages, and events that cut or summarize."""
+    """Yields every record: session headers (``type`` is ``session``), messages, and events such as cuts and summaries."""
     yield from _lines(["cat"], source, format)
 
 
@@ -69,7 +69,7 @@ def _lines(
     command: list[str], source: str | os.PathLike[str], format: str | None
 ) -> Iterator[dict[str, Any]]:
     chosen = ["--from", format] if format else []
-    # A file is never taken for the name of a session.
+    # An absolute path is never read as the name of a session.
     name = os.fspath(source)
     if os.path.exists(name):
         name = os.path.abspath(name)

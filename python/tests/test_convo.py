@@ -1,4 +1,4 @@
-"""The module as the wheel installs it."""
+"""Tests the module as installed by the wheel."""
 
 import json
 import os
