@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-/// The kind of an error. Each variant has its own status; [`Kind::ALL`] generates the table of the manual.
+/// The kind of an error. Each variant has its own status; the table of the manual is generated from [`Kind::ALL`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A negative result: nothing matched, nothing to undo, a check found something.

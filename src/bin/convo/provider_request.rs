@@ -14,7 +14,7 @@ use convo::model::view::{Item, View};
 use convo::tokens::Counter;
 use std::io::Write;
 
-/// Parses the name of an API or of a provider, which stands for its main API.
+/// Parses the name of an API; `claude` and `openai` select the main API of their provider.
 pub fn api(name: &str) -> Result<Api, String> {
     let api = match name {
         "claude" => Some(Api::Anthropic),

@@ -111,7 +111,7 @@ pub fn tokens(text: &str) -> Result<u64, String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window(pub u64);
 
-/// Parses a number of tokens, or a model name, which stands for its window.
+/// Parses a number of tokens, or the name of a model with a known window.
 pub fn window(text: &str) -> Result<Window, String> {
     let number = thousands(text);
     if number == Some(0) {

@@ -17,7 +17,7 @@ use convo::model::key::checked_id;
 use convo::model::session::Session;
 use convo::model::view::View;
 
-/// Duplicate ids that a message names.
+/// Maximum number of conflicting ids that are listed.
 const NAMED: usize = 10;
 
 /// Join sessions into one

@@ -214,7 +214,7 @@ impl Verb {
     }
 }
 
-/// Returns the current form of an outdated option, which is the help of its hidden argument.
+/// Returns the current form of a renamed option. A hidden option has its new form as its help.
 fn renamed(own: &clap::Arg, name: &str) -> Option<String> {
     let long = own.get_long()?;
     let help = || Some(own.get_help()?.to_string()).filter(|help| help.starts_with("--"));

@@ -81,7 +81,7 @@ impl Run for Summarize {
             return Err(for_programs("--ignore-backoff").into());
         }
         let options = self.asking.options()?;
-        // Reads the whole log: a reply may cover hidden messages and messages that an earlier summary replaced.
+        // The whole log is needed to locate the messages of a reply, and those that an earlier summary replaced.
         let edit = Edit {
             full_log: self.log,
             reports: true,
