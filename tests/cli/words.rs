@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 /// The excluded expressions. "there is no" is correct and masked first, because the engine has no lookbehind.
 const EXCLUDED: &str = r"(?i)\b(told|tells? (which|what|of)|stays?|spel(led|t)|is no [a-z]|beside|ahead of|goes on|gone on|stands? (for|in|ahead|behind)|colour|(summar|sanit|recogn|serial)is|what (is|was|has|had|it) )";
 
+/// Those that no comment of the code needs.
+const EXCLUDED_COMMENTS: &str = r"(?i)\b(told|tells? (which|what|of)|spelled|ahead of|goes on|gone on|stands? (for|in|ahead|behind)|colour|neighbour|(summar|sanit|recogn|serial)ise)\b";
+
 /// Exceptions: a part of the text, and why it is correct.
 const ALLOWED: [(&str, &str); 2] = [
     (
@@ -84,6 +87,24 @@ fn pages_and_documents_use_standard_terms() {
     for path in files {
         let name = path.strip_prefix(tree()).unwrap().to_str().unwrap();
         matches(&pattern, name, &read(&path), &mut found);
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn comments_use_standard_terms() {
+    let pattern = predicates::str::is_match(EXCLUDED_COMMENTS).unwrap();
+    let mut found = Vec::new();
+    for path in below(&tree().join("src"), &[".rs"]) {
+        let name = path.strip_prefix(tree()).unwrap().to_str().unwrap();
+        for (nth, line) in read(&path).lines().enumerate() {
+            let is_comment = line.trim_start().starts_with("//");
+            // Code in a comment names what the program has.
+            let words: String = line.split('`').step_by(2).collect();
+            if is_comment && pattern.eval(&words) {
+                found.push(format!("{name}:{}: {}", nth + 1, line.trim()));
+            }
+        }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
