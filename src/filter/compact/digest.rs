@@ -1,15 +1,15 @@
-//! One line for a whole exchange: what was asked, which tools were called with what result, what was answered.
+//! One line for a whole exchange: the question, the tool calls with their results, and the answer.
 //! Source of the format: the design of goaitools' compactors, and convo's vectors for it.
 
 use crate::model::message::{Message, Role};
 use std::collections::{HashMap, VecDeque};
 
-/// Longest text of a user or of the model, in code points.
+/// Most code points of a user's or model's text.
 const TEXT: usize = 120;
-/// Longest arguments and result of a call, in code points.
+/// Most code points of a call's arguments and of its result.
 const CALL: usize = 80;
 
-/// The digest of an exchange's messages, system messages left out.
+/// Builds the digest of an exchange's messages, without system messages.
 pub fn exchange(messages: &[Message<'_>]) -> String {
     let mut results: HashMap<String, VecDeque<String>> = HashMap::new();
     for message in messages.iter().filter(|message| message.role() == Role::Tool) {
@@ -39,7 +39,7 @@ pub fn exchange(messages: &[Message<'_>]) -> String {
     format!("[digest of {} messages] {}", messages.len(), parts.join(" | "))
 }
 
-/// The text with single spaces, and no longer than this; what was cut short ends in three dots.
+/// Collapses white space to single spaces and limits the length; shortened text ends in three dots.
 fn short(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut length = 0;

@@ -1,4 +1,4 @@
-//! The `compact` event: what becomes of a view, as one line that `restore` takes back.
+//! The `compact` event: all changes to a view in one line, which `restore` undoes.
 
 use crate::error::{Error, Kind, Result};
 use crate::filter::Stamp;
@@ -10,41 +10,40 @@ use crate::model::view::{Item, View};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
-/// What becomes of an item of a view.
+/// The change to an item of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Nothing.
+    /// Keep the item.
     Stays,
-    /// It leaves the view.
+    /// Drop the item from the view.
     Goes,
-    /// It becomes this message: a whole line without its newline.
+    /// Replace the item with this message: a whole line without its newline.
     Becomes(Vec<u8>),
 }
 
-/// What becomes of a view.
+/// The changes to a view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reshaping {
-    /// One for each item.
+    /// One change for each item.
     pub fates: Vec<Fate>,
-    /// Messages that are put in: the item that each stands before (the number of items: at the end), and its line.
-    /// In the order of their places.
+    /// Inserted messages, in order: the item that each one precedes (the number of items: at the end), and its line.
     pub inserts: Vec<(usize, Vec<u8>)>,
-    /// The summary that takes the place of whatever summary there was.
+    /// The summary that replaces any earlier summary.
     pub summary: Option<Summary>,
 }
 
-/// A summary that a compaction puts in.
+/// A summary that a compaction inserts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// The item that it stands before; the number of items: at the end.
+    /// The item that the summary precedes; the number of items: at the end.
     pub before: usize,
     /// The text.
     pub content: String,
-    /// The items that it stands for; their lines are its fingerprint.
+    /// The items that the summary covers; the fingerprint is computed from their lines.
     pub covers: Vec<usize>,
-    /// Who wrote it.
+    /// The author of the summary.
     pub by: String,
-    /// The role under which it is shown; none: what the target takes best.
+    /// The role under which the summary is shown; none: the role that suits the target format best.
     pub role: Option<String>,
 }
 
@@ -57,23 +56,23 @@ pub struct Size {
     pub tokens: u64,
 }
 
-/// What an event tells of itself.
+/// Facts about a compaction that its event records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
-    /// How it was chosen: `tiered`, `check`, the name of another system.
+    /// The strategy: `tiered`, `check`, or the name of another system.
     pub strategy: String,
-    /// Tokenizer, size before and size after; none when nothing was counted.
+    /// Tokenizer, size before and size after; none if nothing was counted.
     pub sizes: Option<(String, Size, Size)>,
 }
 
 impl Size {
-    /// As a JSON object.
+    /// Encodes the size as a JSON object.
     pub fn json(&self) -> String {
         format!("{{\"messages\":{},\"tokens\":{}}}", self.messages, self.tokens)
     }
 }
 
-/// Writes how large the view was and is.
+/// Writes the size of the view before and after.
 pub(in crate::filter) fn write_sizes(event: &mut ObjectBuilder, tokenizer: &str, was: &Size, now: &Size) {
     event
         .text("tokenizer", tokenizer)
@@ -82,7 +81,7 @@ pub(in crate::filter) fn write_sizes(event: &mut ObjectBuilder, tokenizer: &str,
 }
 
 impl Reshaping {
-    /// Everything stays.
+    /// Keeps every item.
     pub fn of(view: &View) -> Reshaping {
         Reshaping {
             fates: vec![Fate::Stays; view.items.len()],
@@ -97,8 +96,8 @@ impl Reshaping {
             && self.fates.iter().all(|fate| *fate == Fate::Stays)
     }
 
-    /// The event's line, without its newline. Every message that is put in gets an id that follows from the
-    /// event's, unless it has one.
+    /// Encodes the event as a line without its newline. An inserted message without an id gets one derived from the
+    /// event's id.
     pub fn event(&self, session: &Session, view: &View, about: &About, stamp: &Stamp) -> Result<Vec<u8>> {
         let ids = Ids::of(session, view, self)?;
         let mut event = ObjectBuilder::default();
@@ -164,7 +163,7 @@ impl Reshaping {
             };
             take(at);
             let mut last = at;
-            // A range takes every line between its ends with it: it may hold nothing that stays.
+            // A range drops every line between its ends, so it must not contain a kept line.
             while let Some(next) = items.next_if(|next| goes(*next) && ids.is_run(last, *next)) {
                 take(next);
                 last = next;
@@ -198,14 +197,14 @@ impl Reshaping {
 #[derive(Default)]
 struct Edits<'r> {
     changed: Vec<Vec<u8>>,
-    /// Messages that no edit can name: the old one goes, and the new one is put in its place.
+    /// Messages that no edit can name: the event drops the old message and inserts the new one.
     replaced: Vec<(usize, &'r [u8])>,
 }
 
-/// Members that change, and names of those that go.
+/// Changed members, and names of removed ones.
 type Difference<'b> = (Vec<(String, &'b [u8])>, Vec<String>);
 
-/// What makes one line of the other; none when an edit cannot say it or there is nothing to say.
+/// The difference between two lines; none if an edit cannot express it or the lines are equal.
 fn edit<'b>(before: &[u8], after: &'b [u8]) -> Option<Difference<'b>> {
     let old = json::members(before, Dialect::Strict)?;
     let new = json::members(after, Dialect::Strict)?;
@@ -236,9 +235,9 @@ struct Ids<'s> {
     named: Vec<bool>,
     /// Which message of its id an item is, from 1; absent: the first.
     nth: HashMap<usize, usize>,
-    /// The line of each item that is one.
+    /// The log line of each item that has one.
     lines: Vec<Option<usize>>,
-    /// For each item: the item that names the place before it.
+    /// For each item, the item whose id names the position before it.
     anchors: Vec<Option<usize>>,
 }
 
@@ -312,7 +311,7 @@ impl<'s> Ids<'s> {
         self.found(at).unwrap_or_default()
     }
 
-    /// Whether one line follows the other at once, and both ends of a range can be named.
+    /// Whether one line directly follows the other, and both can be the end of a range.
     fn is_run(&self, last: usize, next: usize) -> bool {
         let named = |at: usize| !self.nth.contains_key(&at);
         let (Some(one), Some(other)) = (self.lines[last], self.lines[next]) else {
@@ -321,7 +320,7 @@ impl<'s> Ids<'s> {
         one + 1 == other && named(last) && named(next)
     }
 
-    /// Whether no edit can make the item into this.
+    /// Whether no edit can turn the item into this line.
     fn is_replaced(&self, at: usize, body: &[u8], session: &Session, view: &View) -> bool {
         matches!(view.items[at], Item::Summary(_)) || edit(view.items[at].body(session), body).is_none()
     }

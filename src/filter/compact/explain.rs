@@ -1,4 +1,4 @@
-//! What a compaction tells of itself: one record an atom, and one of the whole.
+//! The report of a compaction: one record per message group, and one for the whole view.
 
 use super::event::{Size, write_sizes};
 use super::options::Options;
@@ -8,24 +8,24 @@ use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::{Message, Role};
 use crate::model::view::Item;
 
-/// What has become of an atom.
+/// The change to a message group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtomReport {
-    /// Ids of its messages.
+    /// Ids of the group's messages.
     pub ids: Vec<String>,
     /// `user`, `reply` or `record`.
     pub kind: &'static str,
-    /// What is left of it.
+    /// The level of the group.
     pub level: Level,
     /// Tokens before.
     pub before: u64,
     /// Tokens after.
     pub after: u64,
-    /// The step that did it, or why it stays.
+    /// The step that changed the group, or why it is kept.
     pub reason: &'static str,
 }
 
-/// What has become of a view.
+/// The changes to a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// Each atom, in order; none where they are not to be explained, nor ids of messages.
@@ -34,13 +34,13 @@ pub struct Report {
     pub was: Size,
     /// The view after.
     pub now: Size,
-    /// Ids of messages that left, and that the summary or a digest stands for.
+    /// Ids of dropped messages that the summary or a digest covers.
     pub summarized: Vec<String>,
-    /// Ids of messages that left, and that nothing stands for.
+    /// Ids of dropped messages that neither covers.
     pub dropped: Vec<String>,
-    /// What of the view is as it was up to the first change: what a prompt cache keeps.
+    /// The unchanged beginning of the view, which a prompt cache can reuse.
     pub prefix: Box<Prefix>,
-    /// Why nothing changes; none when something does.
+    /// Why nothing changes; none if something does.
     pub reason: Option<String>,
 }
 
@@ -72,7 +72,7 @@ impl Report {
         }
     }
 
-    /// The whole as a line of JSON without its newline.
+    /// Encodes the whole as a line of JSON without its newline.
     pub fn json(&self, input: &str, tokenizer: &str) -> Vec<u8> {
         let mut built = ObjectBuilder::default();
         built
@@ -100,7 +100,7 @@ impl Report {
 }
 
 impl AtomReport {
-    /// The atom as a line of JSON without its newline.
+    /// Encodes the group as a line of JSON without its newline.
     pub fn json(&self) -> Vec<u8> {
         let mut built = ObjectBuilder::default();
         built.text("schema", "convo.compact-atom/1");
@@ -136,7 +136,7 @@ fn one(work: &Work<'_>, atom: &Atom, as_it_was: bool) -> AtomReport {
             atom.items.iter().map(|at| work.items[*at].now).sum()
         },
         reason: match atom.reason {
-            // There was no room for a summary.
+            // A summary did not fit.
             "summary" if changed && work.summary.is_none() => "drop",
             reason if changed => reason,
             _ => stays,
@@ -144,7 +144,7 @@ fn one(work: &Work<'_>, atom: &Atom, as_it_was: bool) -> AtomReport {
     }
 }
 
-/// What begins with this item.
+/// The kind of the group that begins with this item.
 pub(in crate::filter) fn kind(work: &Work<'_>, first: usize) -> &'static str {
     let is_record = work.items[first].atom.is_some_and(|atom| work.atoms[atom].record);
     match work.items[first].traits.map(|traits| traits.role) {
@@ -154,7 +154,7 @@ pub(in crate::filter) fn kind(work: &Work<'_>, first: usize) -> &'static str {
     }
 }
 
-/// What makes up the smallest size: rules, pins, the newest exchange.
+/// Describes the parts of the smallest size: system messages, pinned messages, the newest exchange.
 pub(super) fn floor(work: &Work<'_>) -> String {
     let pinned = (0..work.atoms.len()).filter(|atom| work.atoms[*atom].pinned);
     let pinned: u64 = pinned.map(|atom| work.atom_tokens(atom)).sum();
@@ -165,7 +165,7 @@ pub(super) fn floor(work: &Work<'_>) -> String {
     )
 }
 
-/// What helps against the smallest size: above all an option against a message that makes up half of it.
+/// Suggests how to get below the smallest size; first an option for a message that makes up more than half of it.
 pub(super) fn remedy(work: &Work<'_>, options: &Options, smallest: u64) -> String {
     let always = "raise --budget, or accept the minimum with --best-effort";
     let Some(at) = largest_item(work).filter(|at| work.items[*at].now * 2 > smallest) else {
@@ -195,7 +195,7 @@ fn largest_item(work: &Work<'_>) -> Option<usize> {
     (0..work.items.len()).max_by_key(|at| (work.items[*at].now, std::cmp::Reverse(*at)))
 }
 
-/// The largest message that is there.
+/// Names the largest message in the view.
 pub(super) fn largest(work: &Work<'_>) -> String {
     match largest_item(work) {
         Some(at) if Some(at) == work.summary_item => {

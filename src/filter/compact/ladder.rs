@@ -1,4 +1,4 @@
-//! The levels of an atom, by their terms.
+//! The levels of a message group, and the terms that each level adds.
 
 use super::options::Options;
 use super::sources;
@@ -8,29 +8,29 @@ use crate::filter::summarize::{Prior, Reader, read_all, sum, weights};
 use crate::model::message::Role;
 use std::collections::HashSet;
 
-/// Tokens of a line of a summary beside its text: who speaks, and as much of a line with the day as falls to it.
+/// Tokens of a line of a summary besides its text: the role, and a share of the line with the date.
 const QUOTED: u64 = 4;
 
-/// A level of an atom: its cost, and the terms that it adds to the level below.
+/// A level of a message group: its cost, and the terms that it adds to the level below.
 #[derive(Clone, Copy)]
 pub struct Rung {
     pub level: Level,
     pub tokens: u64,
     prior: u64,
-    /// Where its terms end; they begin where those of the rung before end.
+    /// The end of its terms; they begin at the end of the terms of the previous rung.
     terms: u32,
-    /// How many of them are worth anything: the first ones.
+    /// The number of leading terms that still have a value.
     left: u32,
 }
 
-/// The levels of an atom from the lowest up, the dropped one left out.
+/// The levels of a message group from the lowest up, without the dropped one.
 #[derive(Clone, Copy)]
 pub struct Ladder {
-    /// Where its rungs end; they begin where those of the ladder before end.
+    /// The end of its rungs; they begin at the end of the rungs of the previous ladder.
     rungs: u32,
-    /// How many of them say nothing of results.
+    /// The number of rungs to offer before those for results.
     pub said: u8,
-    /// The number of rungs below it.
+    /// The number of rungs climbed so far.
     pub on: u8,
 }
 
@@ -42,15 +42,15 @@ struct Read {
     terms: Vec<u32>,
 }
 
-/// The levels of atoms, and the value of each term.
+/// The levels of message groups, and the value of each term.
 pub struct Ladders {
     read: Read,
-    /// The value of each term by now: it halves with each chosen atom that has it.
+    /// The current value of each term; halved by each chosen group that contains the term.
     worth: Vec<u64>,
 }
 
 impl Ladders {
-    /// How many there are.
+    /// The number of ladders.
     pub fn len(&self) -> usize {
         self.read.ladders.len()
     }
@@ -64,18 +64,18 @@ impl Ladders {
             .map_or(0, |before| self.read.ladders[before].rungs as usize)
     }
 
-    /// The rungs of one.
+    /// The rungs of a ladder.
     pub fn rungs(&self, nth: usize) -> &[Rung] {
         &self.read.rungs[self.first_rung(nth)..self.get(nth).rungs as usize]
     }
 
-    /// Where the terms of a rung begin.
+    /// The index of a rung's first term.
     fn first_term(&self, rung: usize) -> usize {
         rung.checked_sub(1)
             .map_or(0, |before| self.read.rungs[before].terms as usize)
     }
 
-    /// Reads the first term of one.
+    /// Reads the first term of a ladder.
     pub fn touch(&self, nth: usize) -> u32 {
         let term = self.first_term(self.first_rung(nth));
         self.read.terms.get(term).copied().unwrap_or(0)
@@ -91,7 +91,7 @@ impl Ladders {
         (u128::from(rung.prior) * u128::from(sum(terms, &mut rung.left, &self.worth))).max(1)
     }
 
-    /// Climbs one up to this rung.
+    /// Climbs a ladder up to this rung.
     pub fn climb(&mut self, nth: usize, to: usize) {
         let first = self.first_rung(nth);
         for rung in first + usize::from(self.get(nth).on)..first + to {
@@ -105,8 +105,8 @@ impl Ladders {
     }
 }
 
-/// The levels of these atoms by terms, and the value of the terms next to those of messages that are always kept: repeating them gains
-/// less.
+/// Reads the levels of these message groups and the value of each term. Terms of messages that are always kept are
+/// worth less, since repeating them gains less.
 pub fn read(work: &Work<'_>, options: &Options, maskable: &Candidates, free: &[usize]) -> Ladders {
     let leaves: HashSet<usize> = free.iter().copied().collect();
     let fixed = |at: &usize| work.items[*at].atom.is_some_and(|atom| !leaves.contains(&atom));
@@ -236,7 +236,7 @@ fn ladder(
             left: (read.terms.len() - before) as u32,
         });
     };
-    // Where the call and the mark of its result are the most of it, the words alone can go into the summary.
+    // If the call and the placeholder of its result make up most of the group, the summary can quote the text alone.
     let quoted = (options.steps.summary && !calls.is_empty() && !said.trim().is_empty())
         .then(|| work.counter.tokenizer().count(&said) + QUOTED)
         .filter(|quoted| *quoted < lowest.1);

@@ -1,11 +1,11 @@
-//! Gives an atom the level that was chosen for it.
+//! Applies the chosen level to a message group.
 
 use super::options::Options;
 use super::step;
 use super::step::mask::Candidates;
 use super::work::{Level, Work};
 
-/// Makes an atom what is left of it on this level.
+/// Reduces a message group to this level.
 pub fn set(work: &mut Work<'_>, options: &Options, maskable: &Candidates, atom: usize, level: Level) {
     match level {
         Level::Full | Level::Digest => {}

@@ -1,31 +1,32 @@
-//! Marks that stand for what was elided: exact, so that snapshots, `expand` and other programs can rely on them.
+//! Placeholders for elided content. Their format is exact, so that snapshots, `expand` and other programs can rely on
+//! it.
 
 use crate::model::json;
 use crate::model::key;
 use crate::model::message::Message;
 use std::borrow::Cow;
 
-/// Every mark begins so.
+/// The beginning of every placeholder.
 pub const BEGINNING: &str = "[convo: ";
 
-/// What a mark tells of a tool's result.
+/// The facts in the placeholder of a tool result.
 pub struct Result<'a> {
-    /// Name of the tool; empty when nothing tells it.
+    /// Name of the tool; empty if unknown.
     pub tool: &'a str,
-    /// The text that is elided.
+    /// The elided text.
     pub text: &'a str,
-    /// Its tokens.
+    /// Tokens of the text.
     pub tokens: u64,
-    /// Id of the message that had it.
+    /// Id of the message that contained the text.
     pub id: &'a str,
 }
 
-/// The mark of an elided result.
+/// The placeholder of an elided result.
 pub fn result(elided: &Result<'_>) -> String {
     format!("{BEGINNING}tool output elided: {}]", facts(elided))
 }
 
-/// The mark of a result that a newer one repeats: `id` is that of the newer.
+/// The placeholder of a result that a newer one repeats: `id` is that of the newer.
 pub fn repeated(elided: &Result<'_>) -> String {
     format!("{BEGINNING}tool output repeated later: {}]", facts(elided))
 }
@@ -46,12 +47,13 @@ fn facts(elided: &Result<'_>) -> String {
     )
 }
 
-/// The mark between the head and the tail of a text.
+/// The placeholder between the head and the tail of a text.
 pub fn middle(elided: usize, all: usize) -> String {
     format!("{BEGINNING}{} of {} bytes elided]", grouped(elided), grouped(all))
 }
 
-/// How many bytes of how many the mark between a head and a tail tells of; none when the line is no such mark.
+/// Parses the placeholder between a head and a tail: elided bytes and original bytes. None if the line is not such a
+/// placeholder.
 pub fn read_middle(line: &str) -> Option<(usize, usize)> {
     let told = line.strip_prefix(BEGINNING)?.strip_suffix(" bytes elided]")?;
     let (elided, all) = told.split_once(" of ")?;
@@ -60,12 +62,12 @@ pub fn read_middle(line: &str) -> Option<(usize, usize)> {
     (middle(elided, all) == line).then_some((elided, all))
 }
 
-/// Whether a text was cut before, or is a mark: it has no fingerprint that another mark could tell.
+/// Whether a text was shortened before or is a placeholder, so that its fingerprint is not that of the original.
 pub fn has_middle(text: &str) -> bool {
     text.contains(BEGINNING) && (text.contains(" bytes elided]") || is_arguments(text))
 }
 
-/// The mark of an image, a sound or a file.
+/// The placeholder of an image, a sound or a file.
 pub fn media(kind: &str, bytes: &[u8], id: &str) -> String {
     format!(
         "{BEGINNING}{kind} elided: {} bytes, sha256 {}, id {id}]",
@@ -74,7 +76,7 @@ pub fn media(kind: &str, bytes: &[u8], id: &str) -> String {
     )
 }
 
-/// The mark of a call's arguments, as the JSON text that stands for them.
+/// The placeholder of a call's arguments, as the JSON text that replaces them.
 pub fn arguments(arguments: &str, id: &str) -> String {
     let mut mark = Vec::new();
     let what = format!(
@@ -88,7 +90,7 @@ pub fn arguments(arguments: &str, id: &str) -> String {
 
 const ARGUMENTS: &str = "{\"convo\":";
 
-/// Whether arguments are a mark.
+/// Whether arguments are a placeholder.
 pub fn is_arguments(arguments: &str) -> bool {
     let mark = arguments
         .strip_prefix(ARGUMENTS)
@@ -97,13 +99,13 @@ pub fn is_arguments(arguments: &str) -> bool {
         .is_some_and(|text| is_mark(&text))
 }
 
-/// The text that is elided with a message's content: its text, or the JSON of what is more than one text.
+/// The text of a message's content, as placeholders count it: the text itself, or the JSON of content in parts.
 pub fn content<'a>(message: &Message<'a>) -> Option<Cow<'a, str>> {
     let raw = message.content.filter(|raw| *raw != b"null")?;
     json::text(raw).or_else(|| std::str::from_utf8(raw).ok().map(Cow::Borrowed))
 }
 
-/// Whether a text is a mark and nothing else.
+/// Whether a text consists of one placeholder.
 pub fn is_mark(text: &str) -> bool {
     text.starts_with(BEGINNING) && text.ends_with(']') && !text.contains('\n')
 }

@@ -1,5 +1,5 @@
-//! Fits a session into a budget: the view is laid out, levels are chosen for its atoms, and what becomes of it is one
-//! event that `restore` takes back.
+//! Fits a session into a budget: lays out the view, chooses a level for each message group, and writes one event, which
+//! `restore` undoes.
 
 pub mod digest;
 pub mod event;
@@ -47,28 +47,28 @@ use std::collections::HashSet;
 use when::{Goal, Measures, When};
 use work::Work;
 
-/// Why nothing changes when it would gain too little.
+/// The reason for no change when the gain is too small.
 pub const NO_GAIN: &str = "no gain";
 
-/// Why nothing changes before it is time.
+/// The reason for no change when the trigger has not fired.
 pub(super) const BELOW: &str = "below trigger";
 
-/// What a compaction comes to.
+/// The result of planning a compaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The event, or why there is none.
     pub plan: Plan,
-    /// What becomes of each atom.
+    /// The level of each message group, and the sizes before and after.
     pub report: Report,
-    /// The smallest size that can be reached, when the budget cannot.
+    /// The smallest reachable size if the budget is unreachable.
     pub smallest: Option<u64>,
 }
 
 /// Plans a compaction of one session.
 ///
 /// # Errors
-/// [`Kind::No`] when the budget cannot be reached, with the smallest size that can; when the last compactions followed
-/// each other closely; when a pinned message is not in view.
+/// [`Kind::No`] when the budget is unreachable (the error names the smallest reachable size), when the last compactions
+/// followed each other closely, or when a pinned message is not in the view.
 pub fn plan(
     session: &Session,
     counter: Counter,
@@ -82,7 +82,7 @@ pub fn plan(
     }
 }
 
-/// Tokens behind the first change, which a provider has to read anew, where it has read them before.
+/// Tokens after the first change that a provider has to read again. Zero unless a repeated compaction keeps the prefix.
 fn broken(work: &Work<'_>, options: &Options, now: u64) -> u64 {
     let repeated = options.keep_prefix && work.summary_item.is_some();
     match repeated {
@@ -91,15 +91,15 @@ fn broken(work: &Work<'_>, options: &Options, now: u64) -> u64 {
     }
 }
 
-/// What is chosen.
+/// The chosen change.
 pub(super) enum Chosen<'w> {
-    /// Nothing.
+    /// No change.
     Nothing(Outcome),
-    /// This becomes of the view. With it, the smallest size that can be reached, when the budget cannot.
+    /// Change the view like this. The second field is the smallest reachable size if the budget is unreachable.
     Change(Box<Work<'w>>, Option<u64>),
 }
 
-/// Chooses what becomes of a view.
+/// Chooses the changes to a view.
 pub(super) fn chosen<'w>(
     session: &'w Session,
     view: &'w View,
@@ -132,7 +132,7 @@ pub(super) fn chosen<'w>(
         return Err(unreachable(&work, options, &target, smallest));
     }
     let was = work.was().tokens;
-    // A summary that is yet to be written may be short.
+    // A summary that is not written yet may turn out short.
     let open = work.summary.as_ref().filter(|_| options.asks);
     let least = work.total - open.map_or(0, |(_, room)| room - room.min(&work::summary_cost(counter, "")));
     if !options.gains(was, least, || broken(&work, options, least)) {
@@ -144,7 +144,7 @@ pub(super) fn chosen<'w>(
     Ok(Chosen::Change(Box::new(work), smallest))
 }
 
-/// The event of what was chosen.
+/// Builds the event for a choice.
 pub(super) fn carried_out(
     work: Work<'_>,
     smallest: Option<u64>,
@@ -166,7 +166,7 @@ pub(super) fn carried_out(
     })
 }
 
-/// The change in one line.
+/// Describes the change in one line.
 pub(super) fn told(was: &Size, now: &Size) -> String {
     format!(
         "compacted from {} to {} tokens ({} to {} messages)",
@@ -175,8 +175,8 @@ pub(super) fn told(was: &Size, now: &Size) -> String {
 }
 
 impl Options {
-    /// Whether so many tokens in place of so many are worth a change that has so many read anew: a token that a cache holds costs
-    /// about a tenth of another.
+    /// Whether shrinking from `was` to `now` tokens is worth having a provider read `broken` tokens again: a cached
+    /// token costs about a tenth of an uncached one.
     pub(super) fn gains(&self, was: u64, now: u64, broken: impl FnOnce() -> u64) -> bool {
         let gained = was.saturating_sub(now);
         let asked = self.budget.is_some_and(|budget| was > budget);
@@ -187,7 +187,7 @@ impl Options {
         gained > 0 && u128::from(gained) * 1000 >= u128::from(was) * u128::from(self.min_gain)
     }
 
-    /// What the event names as its strategy.
+    /// The strategy name in the event.
     pub(super) fn name(&self) -> &'static str {
         match (self.steps == Steps::ALL, self.choice) {
             (true, Choice::Tiered) => "tiered",
@@ -206,7 +206,7 @@ pub(super) fn nothing(work: &Work<'_>, options: &Options, why: String) -> Outcom
     }
 }
 
-/// The items that stay because they were asked for.
+/// Finds the items that the options pin.
 fn pins(session: &Session, view: &View, options: &Options) -> Result<HashSet<usize>> {
     let mut pins = HashSet::new();
     let mut wanted: HashSet<&str> = options.pins.iter().map(String::as_str).collect();
@@ -244,7 +244,7 @@ fn pins(session: &Session, view: &View, options: &Options) -> Result<HashSet<usi
     Ok(pins)
 }
 
-/// The item with which the exchange begins that reaches this line; the number of items when none does.
+/// The first item of the exchange that contains this line; the number of items if no exchange does.
 fn reaching(session: &Session, view: &View, line: usize) -> usize {
     let behind = |item: &crate::model::view::Item| item.line().is_some_and(|own| own >= line);
     let Some(first) = view.items.iter().position(behind) else {
@@ -255,7 +255,7 @@ fn reaching(session: &Session, view: &View, line: usize) -> usize {
     begun.checked_sub(1).map_or(first, |nth| starts[nth])
 }
 
-/// Looks for the messages that a file of rules names.
+/// Checks that the messages named in a rules file exist.
 fn given_rules(session: &Session, options: &Options) -> Result<()> {
     let Instructions::Given(rules) = &options.style.instructions else {
         return Ok(());
@@ -271,11 +271,11 @@ fn given_rules(session: &Session, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// What is to be reached, or why nothing is to be done.
+/// The target of a compaction, or why nothing has to be done.
 fn target(work: &Work<'_>, options: &Options) -> std::result::Result<Target, String> {
     let measures = measures(work, options);
     let own = work.total;
-    // What the provider counts as more than is counted here must become smaller in the same proportion.
+    // If the provider counts more tokens than convo does, scale the target down in proportion.
     let seen = measures.tokens;
     let scaled = |tokens: u64| match seen {
         0 => tokens,
@@ -306,7 +306,7 @@ fn target(work: &Work<'_>, options: &Options) -> std::result::Result<Target, Str
     Ok(target)
 }
 
-/// What triggers look at, of the view of a session.
+/// Measures the view of a session for triggers.
 pub fn measured(session: &Session, counter: Counter, window: Option<u64>) -> Measures {
     let view = View::replay(session);
     let mut measures = Work::new(session, &view, counter, &HashSet::new()).measures(window);
@@ -314,7 +314,7 @@ pub fn measured(session: &Session, counter: Counter, window: Option<u64>) -> Mea
     measures
 }
 
-/// What triggers look at, the provider's count believed where that is asked for.
+/// Measures a view for triggers; uses the provider's token count if the options trust it.
 fn measures(work: &Work<'_>, options: &Options) -> Measures {
     let mut measures = work.measures(options.window);
     measures.failures = Health::of(work.session).failures;
@@ -324,13 +324,13 @@ fn measures(work: &Work<'_>, options: &Options) -> Measures {
     measures
 }
 
-/// Whether the trigger says that it is time; without one it always is.
+/// Whether the trigger fires; without a trigger, always true.
 pub(super) fn is_due(work: &Work<'_>, options: &Options) -> bool {
     let fired = |when: &When| when.fired(&measures(work, options)).is_some();
     options.when.as_ref().is_none_or(fired)
 }
 
-/// The prompt count that a provider reported last, and what it answered then.
+/// The prompt tokens of the last reported usage plus the tokens of its reply.
 fn reported(work: &Work<'_>) -> Option<u64> {
     let number = |usage: &[u8], names: &[&str]| {
         let values = names.iter().filter_map(|name| json::member(usage, name));
@@ -349,10 +349,10 @@ fn reported(work: &Work<'_>) -> Option<u64> {
     })
 }
 
-/// Compactions in a row that followed each other within this many exchanges are refused.
+/// This many compactions in a row, each soon after the last, are refused.
 const THRASH: usize = 3;
 
-/// Refuses to compact a session again and again without effect: something in it is too big for the budget.
+/// Refuses to compact a session repeatedly without effect: a message in it is too large for the budget.
 fn thrash(work: &Work<'_>) -> Result<()> {
     let session = work.session;
     let mut close = 0;
@@ -366,7 +366,7 @@ fn thrash(work: &Work<'_>) -> Result<()> {
                 if asks {
                     before = Some(index);
                 } else if before.take().is_some() {
-                    exchanges += 1; // a run of questions begins one exchange
+                    exchanges += 1; // consecutive user messages begin one exchange
                 }
             }
             Class::Event if live.binary_search(&index).is_ok() => {
@@ -396,7 +396,7 @@ fn thrash(work: &Work<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether a compaction is what another program hid in its own file: it says so by the name of its format.
+/// Whether another program compacted the session in its own file: the strategy is then the name of its format.
 fn is_foreign(event: &[u8]) -> bool {
     let strategy = json::member(event, "strategy").and_then(json::text);
     strategy.is_some_and(|name| Format::from_name(&name).is_some())

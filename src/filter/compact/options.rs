@@ -1,4 +1,4 @@
-//! What a compaction is asked for.
+//! Options of a compaction.
 
 use super::shorten::Limit;
 use super::when::When;
@@ -6,75 +6,75 @@ use crate::filter::summarize::Style;
 use crate::model::message::Category;
 use crate::model::session::Session;
 
-/// How levels are chosen.
+/// The algorithm that chooses levels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// Step after step, oldest first, each only as far as needed.
+    /// Step after step, oldest messages first, each step only as far as needed.
     Tiered,
-    /// One choice for all atoms: the most that a token can say.
+    /// One choice for all message groups: the most information per token.
     #[default]
     Optimize,
 }
 
-/// What becomes of media.
+/// The treatment of media.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Media {
-    /// Those of all but the newest user message become marks.
+    /// Replace media by placeholders, except in the newest user message.
     #[default]
     KeepLast,
-    /// They stay.
+    /// Keep all media.
     Keep,
-    /// All become marks.
+    /// Replace all media by placeholders.
     Drop,
 }
 
-/// What becomes of reasoning.
+/// The treatment of reasoning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Thinking {
-    /// What is older than the newest user message goes.
+    /// Remove reasoning older than the newest user message.
     #[default]
     KeepOpen,
-    /// It stays.
+    /// Keep all reasoning.
     Keep,
-    /// All of it goes.
+    /// Remove all reasoning.
     Drop,
 }
 
-/// What gives way when a summary and the newest exchanges do not fit.
+/// What to reduce when a summary and the newest exchanges do not fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overflow {
-    /// The oldest of what was to be kept.
+    /// Drop the oldest of the messages to be kept.
     #[default]
     TruncateOldest,
-    /// The summary.
+    /// Shorten the summary.
     TruncateSummary,
-    /// Nothing: it is an error.
+    /// Nothing: fail.
     Error,
 }
 
-/// Which steps may be taken.
+/// The steps that a compaction may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps {
-    /// Repeated reads become marks.
+    /// Replace repeated reads by placeholders.
     pub dedupe: bool,
-    /// Media become marks.
+    /// Replace media by placeholders.
     pub media: bool,
-    /// Closed reasoning goes.
+    /// Remove closed reasoning.
     pub thinking: bool,
-    /// Long results lose their middle.
+    /// Remove the middle of long results.
     pub head_tail: bool,
-    /// Results become marks.
+    /// Replace results by placeholders.
     pub mask: bool,
-    /// Exchanges with tools become a line.
+    /// Replace exchanges with tool calls by digests.
     pub digest: bool,
-    /// What leaves is summed up.
+    /// Summarize dropped messages.
     pub summary: bool,
-    /// Exchanges leave.
+    /// Drop exchanges.
     pub drop: bool,
 }
 
 impl Steps {
-    /// All of them.
+    /// All steps.
     pub const ALL: Steps = Steps {
         dedupe: true,
         media: true,
@@ -86,7 +86,7 @@ impl Steps {
         drop: true,
     };
 
-    /// None of them.
+    /// No steps.
     pub const NONE: Steps = Steps {
         dedupe: false,
         media: false,
@@ -99,91 +99,91 @@ impl Steps {
     };
 }
 
-/// How results and arguments become marks.
+/// How to replace results and arguments by placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mask {
-    /// How many of the newest results stay.
+    /// The number of newest results to keep.
     pub keep: usize,
-    /// Tools whose results stay.
+    /// Tools whose results are kept.
     pub exclude: Vec<String>,
-    /// Whether arguments become marks too.
+    /// Whether to replace arguments too.
     pub inputs: bool,
-    /// How many tokens of the newest results stay.
+    /// Keep the newest results up to this many tokens.
     pub protect: u64,
-    /// Least gain in tokens; none: 2,000, or a tenth of the budget when that is less.
+    /// Least gain in tokens; none: 2,000, or a tenth of the budget if that is less.
     pub min_gain: Option<u64>,
 }
 
 impl Mask {
-    /// Whether results of a tool stay.
+    /// Whether results of a tool are kept.
     pub fn excludes(&self, tool: &str) -> bool {
         self.exclude.iter().any(|excluded| excluded == tool)
     }
 
-    /// Whether arguments of a tool's calls become marks.
+    /// Whether to replace arguments of a tool's calls by placeholders.
     pub fn marks_arguments(&self, tool: &str) -> bool {
         self.inputs && !self.excludes(tool)
     }
 }
 
-/// A compaction.
+/// The options of one compaction.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Most tokens of the view afterwards.
     pub budget: Option<u64>,
-    /// The model's window, for `fraction` in triggers.
+    /// The context window of the model, for `fraction` in triggers.
     pub window: Option<u64>,
-    /// When to act; none: whenever the view is over the budget.
+    /// The trigger; none: compact whenever the view exceeds the budget.
     pub when: Option<When>,
     /// How far below the trigger the target is, per mille.
     pub hysteresis: u64,
-    /// How levels are chosen.
+    /// The algorithm that chooses levels.
     pub choice: Choice,
     /// The steps that may be taken.
     pub steps: Steps,
-    /// Media.
+    /// The treatment of media.
     pub media: Media,
-    /// Reasoning.
+    /// The treatment of reasoning.
     pub thinking: Thinking,
-    /// Longest result.
+    /// The limit of a tool result.
     pub tool_output: Limit,
-    /// Marks of results.
+    /// Placeholders of results.
     pub mask: Mask,
-    /// Tools that write: what was read before is not what is read after.
+    /// Tools that write: a read before a write is not repeated by a read after it.
     pub write_tools: Vec<String>,
-    /// Exchanges that stay, as far as they fit.
+    /// The number of newest exchanges to keep, as far as they fit.
     pub keep_last: Option<usize>,
-    /// Categories in the order in which they leave; empty: oldest exchange first.
+    /// Categories in the order in which they are dropped; empty: oldest exchange first.
     pub drop_order: Vec<Category>,
     /// Shares of the budget by category, per mille.
     pub shares: Vec<(Category, u64)>,
-    /// Ids of messages that stay.
+    /// Ids of pinned messages.
     pub pins: Vec<String>,
-    /// Whether the first user message stays.
+    /// Whether the first user message is pinned.
     pub pin_first_user: bool,
-    /// Tells the line with which begins what the model has not seen: from the exchange that reaches it everything stays.
-    /// None: it has seen all up to its newest reply.
+    /// Finds the first line that the model has not seen; keeps everything from the exchange that contains this line.
+    /// None: the model has seen all messages up to its newest reply.
     pub unseen: fn(&Session) -> Option<usize>,
-    /// What the summary is like.
+    /// The style of the summary.
     pub style: Style,
     /// The summary's share of the budget, per mille.
     pub summary_share: u64,
     /// Most tokens of the summary.
     pub summary_budget: Option<u64>,
-    /// Whether somebody else writes the summary, for whom room is left; otherwise it is quoted here. [`Choice::Optimize`] chooses
-    /// what is quoted, so it is for this alone.
+    /// Whether an external summarizer writes the summary, so that tokens are reserved for it; otherwise convo quotes
+    /// messages. [`Choice::Optimize`] chooses the quotes, so it is only for the latter.
     pub asks: bool,
-    /// Whether an earlier summary stays as it is, and what leaves now is summed up behind it.
+    /// Whether to keep an earlier summary unchanged and append a summary of the messages dropped now.
     pub keep_prefix: bool,
-    /// What gives way.
+    /// What to reduce on overflow.
     pub overflow: Overflow,
-    /// Least gain, per mille, where no budget asks for more.
+    /// Least gain, per mille, if no budget requires more.
     pub min_gain: u64,
-    /// Whether the smallest result is written when the budget cannot be reached.
+    /// Whether to write the smallest result if the budget is unreachable.
     pub best_effort: bool,
-    /// Whether it is tried although the last compactions followed each other closely.
+    /// Whether to compact even if the last compactions followed each other closely.
     pub retry: bool,
-    /// Whether triggers believe the prompt count that was reported last when it is larger.
+    /// Whether triggers use the last reported prompt token count if it is larger.
     pub trust_usage: bool,
     /// Whether the report says what becomes of each atom, and not of the whole alone.
     pub explains: bool,

@@ -10,16 +10,17 @@ use crate::model::message::Role;
 use crate::model::summary::quoted;
 use crate::model::view::Item;
 
-/// Largest share of the room that a first summary takes beside the newest messages, per mille.
+/// Largest share of the available tokens that a first summary takes next to the newest messages, per mille.
 const FIRST: u64 = 600;
 
-/// Largest share of all records together, so that a first one leaves room for further ones. Larger records are consolidated.
+/// Largest share of all records together, so that a first one leaves tokens for further ones. Larger records are
+/// consolidated.
 const RECORDS: u64 = 750;
 
-/// The same two shares for a large session: one of more than [`MUCH`] times the room.
+/// The same two shares for a large session: one of more than [`MUCH`] times the available tokens.
 const OF_MUCH: (u64, u64) = (800, 900);
 
-/// Size of a large session, in multiples of the room.
+/// Size of a large session, in multiples of the available tokens.
 const MUCH: u64 = 6;
 
 /// Largest share of a consolidated record.
@@ -55,7 +56,7 @@ impl Limit {
         }
         let kept = work.items[at].before;
         let room = budget.saturating_sub(work.aside());
-        // A further record takes half of the remaining room: the other half is for records after it.
+        // A further record takes half of the remaining tokens: the other half is for records after it.
         let records = match part(room, RECORDS) {
             most if most < kept => part(room, OF_MUCH.1),
             most => most,
@@ -83,21 +84,21 @@ pub struct Prefix {
     pub bytes: u64,
     /// Tokens of them.
     pub tokens: u64,
-    /// Id of the first message that changes; none where all stay.
+    /// Id of the first changed message; none if all are unchanged.
     pub first_changed: Option<String>,
-    /// Whether earlier records of the summary were made into one.
+    /// Whether earlier records of the summary were consolidated.
     pub consolidated: bool,
 }
 
 impl Prefix {
-    /// All of it.
+    /// The whole view.
     pub fn whole(work: &Work<'_>) -> Prefix {
         let mut prefix = Prefix::default();
         (0..work.items.len()).for_each(|at| prefix.add(work, at));
         prefix
     }
 
-    /// The items that are kept.
+    /// The unchanged prefix of a compacted view.
     pub fn of(work: &Work<'_>) -> Prefix {
         let summary = work.summary.as_ref().map(|(summary, _)| summary);
         let lost = work.summary_item.filter(|_| work.lost_summary());
@@ -134,7 +135,7 @@ impl Prefix {
         };
     }
 
-    /// The part that a summary and the one in its place have in common.
+    /// Adds the common prefix of a summary and its replacement.
     fn add_common(&mut self, work: &Work<'_>, at: usize, now: &str) {
         let old = work.view.items[at].summary(work.session).unwrap_or_default();
         let common = |one: &[u8], other: &[u8]| one.iter().zip(other).take_while(|(a, b)| a == b).count();
@@ -148,18 +149,18 @@ impl Prefix {
     }
 }
 
-/// Whether a summary takes the place of another and does not begin with it.
+/// Whether a summary replaces another and does not begin with it.
 fn consolidated(work: &Work<'_>, at: usize, now: &str) -> bool {
     let before = work.view.items[at].summary(work.session);
     before.is_some_and(|before| !now.starts_with(&*before))
 }
 
-/// A summary as the line of a message.
+/// Encodes a summary as the line of a message.
 fn line(text: &str) -> Vec<u8> {
     crate::model::summary::message(text, None)
 }
 
-/// The id of an item; of a summary that of its event.
+/// The id of an item; for a summary, the id of its event.
 fn id(work: &Work<'_>, at: usize) -> String {
     let Item::Summary(event) = work.view.items[at] else {
         return work.id(at);

@@ -1,5 +1,5 @@
-//! The newest request, and the newest of what was done about it, as much as there is room for beside a summary of the rest. What
-//! stays is cut where it is long; an exchange may be cut in its middle, behind its request.
+//! Keeps the newest request and as many of the newest messages after it as fit next to a summary of the rest. Shortens
+//! long kept messages, and may cut an exchange after its request.
 
 use super::options::{Options, Overflow};
 use super::prefix::{self, Limit};
@@ -13,10 +13,10 @@ use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Role};
 use std::collections::HashSet;
 
-/// Whether the steps allow to cut messages and to let the rest go.
+/// Whether the options allow shortening messages and dropping the others.
 pub fn is_allowed(options: &Options, target: &Target) -> bool {
     let steps = &options.steps;
-    // Where nothing may give way to a summary, there is none.
+    // With `Overflow::Error` nothing may be dropped for a summary.
     options.overflow != Overflow::Error
         && steps.mask
         && steps.head_tail
@@ -24,31 +24,31 @@ pub fn is_allowed(options: &Options, target: &Target) -> bool {
         && target.is_tokens_alone()
 }
 
-/// What becomes of an atom that stays: its lines as they change, and its tokens afterwards.
+/// A kept message group: its changed lines and its tokens afterwards.
 struct Kept {
     atom: usize,
     changes: Vec<(usize, Vec<u8>, u64)>,
     tokens: u64,
 }
 
-/// Which atoms have a place of their own.
+/// The message groups that are kept in any case.
 struct Places {
-    /// The newest request, where it is not pinned.
+    /// The newest request, unless it is pinned.
     request: Option<usize>,
-    /// The same, pinned or not: what is newest begins behind it.
+    /// The newest request, pinned or not; the newest groups begin after it.
     asked: Option<usize>,
-    /// The newest atoms that only stay together, oldest first.
+    /// The newest groups, which can only be kept together, oldest first.
     newest: Vec<usize>,
-    /// Atoms at which the row may begin: those of an open loop with reasoning, where it has any.
+    /// Whether the row may begin at each group; in an open tool loop with reasoning, only at groups with reasoning.
     begins: Vec<bool>,
-    /// What stays whole.
+    /// Tokens of the groups that cannot change.
     fixed: u64,
 }
 
-/// Lets go what there is no room for, and sums it up.
+/// Drops the messages that do not fit, and summarizes them.
 pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) {
     let Some(budget) = target.tokens() else { return };
-    // Lines that stand for exchanges say less than the summary can.
+    // The summary can hold more than digests of exchanges.
     for exchange in work.inserts.keys().copied().collect::<Vec<_>>() {
         work.leave_exchange(exchange, "summary");
     }
@@ -66,7 +66,7 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) {
         .map(|atom| kept(work, options, &answered, *atom, Some(LOWEST)))
         .collect();
     let least: u64 = floor.iter().map(|kept| kept.tokens).sum();
-    // Records that were made into one are less than what stood: that is only done where it could stand.
+    // A consolidated summary is smaller than the earlier records: consolidate only if those could have been kept.
     let limit = Limit::of(work, options, Some(budget));
     let freed = work.summary_item.map_or(0, |at| work.items[at].before);
     work.exchanges_summary = matches!(limit, Some(Limit::One(_))) && least + freed <= room;
@@ -97,7 +97,7 @@ fn fill(work: &mut Work<'_>, options: &Options, target: &Target, places: &Places
     if options.steps.summary {
         summary::fill(work, options, target);
     }
-    // Without a summary the view begins with the request, or another question before it.
+    // Without a summary, the view begins with the request or with an earlier user message.
     for atom in 0..places.asked.unwrap_or(0) {
         let kept = &work.atoms[atom];
         let first = kept.items[0];
@@ -113,9 +113,9 @@ fn fill(work: &mut Work<'_>, options: &Options, target: &Target, places: &Places
     super::step::drop::lead(work, "drop");
 }
 
-/// Tokens that the summary is to have, of so many beside what must stay.
+/// Tokens to reserve for the summary, of `beside` tokens that are free next to the groups that must be kept.
 fn wanted(work: &Work<'_>, options: &Options, limit: Option<Limit>, (beside, room): (u64, u64)) -> u64 {
-    // One that the view cannot do without stays where no other takes its place.
+    // A summary that the view cannot do without is kept unless another one replaces it.
     let standing = work.summary_item.filter(|_| !work.may_drop_summary());
     let standing = standing.map_or(0, |at| work.items[at].now);
     if !options.steps.summary {
@@ -134,7 +134,7 @@ fn wanted(work: &Work<'_>, options: &Options, limit: Option<Limit>, (beside, roo
     } else {
         most
     };
-    // Few texts need a token for less than three bytes; what is said of many facts is cut anyway.
+    // Few texts need a token for fewer than three bytes; long lists of facts are cut anyway.
     if !summary::hands_over(work, &options.style) {
         return most.max(standing);
     }
@@ -147,7 +147,7 @@ fn wanted(work: &Work<'_>, options: &Options, limit: Option<Limit>, (beside, roo
     need.min(most).max(standing)
 }
 
-/// Whether a message has a thinking block, as a request to Anthropic needs it where a loop of tools begins.
+/// Whether a message has a thinking block, which Anthropic requires where a tool loop begins.
 fn has_thought(message: &Message<'_>) -> bool {
     let parts = message
         .reasoning
@@ -164,11 +164,11 @@ fn places(work: &Work<'_>) -> Places {
         .filter(|atom| there(atom) && (work.atoms[*atom].pinned || work.waits(*atom)))
         .collect();
     let free = |atom: &usize| there(atom) && fixed.binary_search(atom).is_err();
-    // Where nothing was asked, what happened last stands for it: a view begins with a user.
+    // Without a request, use the last user message of any category: a view begins with a user message.
     let asked = newest_user(work).or_else(|| work.items.iter().rposition(Entry::is_user));
     let asked = asked.and_then(|at| work.items[at].atom).filter(there);
     let request = asked.filter(free);
-    // Without a pinned one either, the first of what is newest takes its place.
+    // Without a pinned request either, the first of the newest groups takes its place.
     let behind = asked.map_or(0, |atom| atom + 1);
     let reasons = |atom: usize, is_one: fn(&Message<'_>) -> bool| {
         let mut items = work.atoms[atom].items.iter();
@@ -178,7 +178,7 @@ fn places(work: &Work<'_>) -> Places {
         })
     };
     let open: Vec<usize> = (behind..work.atoms.len()).filter(there).collect();
-    // Where a loop has thoughts, one that only another provider can read does not begin it.
+    // If the loop has thinking blocks, do not begin it at reasoning that only another provider can read.
     let is_one = match open.iter().any(|atom| reasons(*atom, has_thought)) {
         true => has_thought,
         false => |message: &Message<'_>| message.reasoning.is_some(),
@@ -188,13 +188,13 @@ fn places(work: &Work<'_>) -> Places {
     let begins: Vec<bool> = (0..work.atoms.len())
         .map(|atom| atom < behind || !loops || reasons(atom))
         .collect();
-    // What stays whole at the end is all of what is newest, but for a loop that is open.
+    // The trailing fixed groups include all of the newest groups, unless a loop is open.
     let last = (behind..work.atoms.len()).rev().find(there);
     let last = match last.filter(free) {
         None if loops => (behind..work.atoms.len()).rev().find(free),
         last => last,
     };
-    // What stays whole in an open loop is nothing that this could begin with.
+    // Fixed groups in an open loop cannot begin the row.
     let parted = loops && fixed.iter().any(|atom| *atom >= behind);
     let first = match parted {
         true => (behind..work.atoms.len()).find(free),
@@ -204,7 +204,7 @@ fn places(work: &Work<'_>) -> Places {
         (Some(first), Some(last)) => (first..=last).filter(free).collect(),
         _ => Vec::new(),
     };
-    // What happened since the newest reply was seen by nobody yet.
+    // The model has not seen user and context messages after the newest reply.
     let replies = |atom: &usize| {
         let mut items = work.atoms[*atom].items.iter();
         items.any(|at| {
@@ -221,8 +221,8 @@ fn places(work: &Work<'_>) -> Places {
     newest.extend(
         (seen..work.atoms.len()).filter(|atom| free(atom) && happened(atom) && Some(*atom) != request),
     );
-    // A late result may come last, and its call stand far ahead of it, behind a question of its own. So may a call that
-    // waits for another result.
+    // A late result may come last, long after its call, which may follow a question of its own. The same holds for a
+    // call that waits for another result.
     let end = work.items.iter().rev().find_map(|entry| entry.atom);
     let end = end.filter(|atom| free(atom) && Some(*atom) != request);
     newest.extend(end);
@@ -252,7 +252,7 @@ fn places(work: &Work<'_>) -> Places {
     }
 }
 
-/// An atom under a cap; without one as it stands.
+/// A message group shortened to a cap; without a cap, unchanged.
 fn kept(work: &Work<'_>, options: &Options, answered: &Answered, atom: usize, cap: Option<Cap>) -> Kept {
     let mut kept = Kept {
         atom,
@@ -261,7 +261,7 @@ fn kept(work: &Work<'_>, options: &Options, answered: &Answered, atom: usize, ca
     };
     for at in &work.atoms[atom].items {
         let mut changed = cap.and_then(|cap| capped(work, options, answered, *at, cap));
-        // A mark may be less still.
+        // A placeholder may be even smaller.
         if cap == Some(LOWEST)
             && work.is_result(*at)
             && work.may_change(*at)
@@ -287,8 +287,8 @@ fn kept(work: &Work<'_>, options: &Options, answered: &Answered, atom: usize, ca
     kept
 }
 
-/// What stays beside the fixed: the request, the newest atoms, and those before them until one does not fit. None when not even
-/// the least fits.
+/// Chooses the groups to keep in addition to the fixed ones: the request, the newest groups, and earlier ones until one
+/// does not fit. None if not even the smallest choice fits.
 fn row(
     work: &Work<'_>,
     options: &Options,
@@ -303,7 +303,7 @@ fn row(
         .len()
         .saturating_sub(options.keep_last.unwrap_or(0));
     let fit = |atom: usize, left: u64| {
-        // Wide caps take a third of what is left at most, so that one message does not crowd out all others.
+        // Wide caps use at most a third of the remaining tokens, so that one message does not crowd out all others.
         let third = match work.atoms[atom].exchange >= protected {
             true => left,
             false => left / 3,
@@ -320,7 +320,7 @@ fn row(
     };
     let mut row = Vec::new();
     for atom in places.request.iter().chain(places.newest.iter().rev()) {
-        // Its place is sure.
+        // `least` already includes the smallest form of this group.
         left += lowest(*atom);
         let kept = fit(*atom, left)?;
         left -= kept.tokens;

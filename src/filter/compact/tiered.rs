@@ -1,4 +1,4 @@
-//! The steps from the gentlest on, each only as far as needed.
+//! Runs the steps from the gentlest on, each only as far as needed.
 
 use super::options::{Mask, Options};
 use super::step::Enough;
@@ -7,11 +7,11 @@ use super::work::Work;
 use super::{row, step, summary};
 use crate::error::Result;
 
-/// Least gain of marks in place of results (Anthropic's `clear_at_least` is of this kind; opencode takes 20,000,
-/// gemini-cli 30,000), for sessions where a tenth of the budget is not less.
+/// Least gain from placeholders of results (like Anthropic's `clear_at_least`; opencode uses 20,000, gemini-cli
+/// 30,000), if a tenth of the budget is not less.
 const MASK_GAIN: u64 = 2000;
 
-/// Takes the steps.
+/// Runs the steps.
 pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()> {
     let enough = |work: &Work<'_>| target.is_met(work);
     gentle(work, options, target);
@@ -32,7 +32,7 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
     Ok(())
 }
 
-/// The steps that leave every message where it is.
+/// Runs the steps that keep every message in place.
 pub fn gentle(work: &mut Work<'_>, options: &Options, target: &Target) {
     let enough = |work: &Work<'_>| target.is_met_in_size(work);
     let steps = &options.steps;
@@ -47,7 +47,7 @@ pub fn gentle(work: &mut Work<'_>, options: &Options, target: &Target) {
     }
 }
 
-/// The steps that take nothing of what was said or read: repeats, media that were looked at, reasoning that has ended.
+/// Runs the steps that remove no unique content: repeated results, media already seen, closed reasoning.
 pub fn costless(work: &mut Work<'_>, options: &Options, enough: Enough<'_>) {
     let steps = &options.steps;
     if steps.dedupe {
@@ -61,7 +61,7 @@ pub fn costless(work: &mut Work<'_>, options: &Options, enough: Enough<'_>) {
     }
 }
 
-/// No budget, but a number of exchanges: the older leave.
+/// Drops all but the newest exchanges, for a compaction without a budget.
 fn leave_all_but(work: &mut Work<'_>, options: &Options, target: &Target, keep: usize) {
     let leaving = work.exchanges.len().saturating_sub(keep.max(1));
     if leaving == 0 {
@@ -69,7 +69,7 @@ fn leave_all_but(work: &mut Work<'_>, options: &Options, target: &Target, keep: 
     }
     let summed = options.steps.summary;
     for exchange in 0..leaving {
-        // A line stands for it already.
+        // A digest already replaces the exchange.
         if !work.inserts.contains_key(&exchange) {
             work.leave_all(
                 exchange,
@@ -83,7 +83,7 @@ fn leave_all_but(work: &mut Work<'_>, options: &Options, target: &Target, keep: 
     }
 }
 
-/// What is left to do when nothing else is: results of the newest exchange become marks, and the summary gives way.
+/// The last resort: replaces results of the newest exchange by placeholders and reduces the summary.
 pub fn last_resort(work: &mut Work<'_>, options: &Options, target: &Target) {
     if options.steps.mask {
         let all = Mask {
@@ -93,7 +93,7 @@ pub fn last_resort(work: &mut Work<'_>, options: &Options, target: &Target) {
         };
         step::mask::run(work, &all, 0, &|work| target.is_met_in_size(work));
     }
-    // There may be room for one now.
+    // A summary may fit now.
     if options.steps.summary && work.summary.is_none() {
         summary::fill(work, options, target);
     }
