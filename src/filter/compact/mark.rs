@@ -99,7 +99,7 @@ pub fn is_arguments(arguments: &str) -> bool {
         .is_some_and(|text| is_mark(&text))
 }
 
-/// The text of a message's content, as placeholders count it: the text itself, or the JSON of content in parts.
+/// The text that the placeholder of a message's content replaces: the text, or the JSON of any other content.
 pub fn content<'a>(message: &Message<'a>) -> Option<Cow<'a, str>> {
     let raw = message.content.filter(|raw| *raw != b"null")?;
     json::text(raw).or_else(|| std::str::from_utf8(raw).ok().map(Cow::Borrowed))

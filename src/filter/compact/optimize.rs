@@ -1,9 +1,9 @@
-//! One choice of levels for all atoms: a multiple-choice knapsack, filled greedily by what a level says for its
-//! tokens. An atom's levels are marks for its results, results without their middle, and the whole; the value of a
-//! text is that of its terms as the extractive summariser weighs them, each worth half as much whenever an atom that
-//! was chosen before has it. Of an atom's steps the densest is tried first, which walks the upper hull of its levels.
-//! What was said comes before results, and what stays in its place stays with its question and its answer; the
-//! rest of what was chosen is quoted by the summary, under its days.
+//! Chooses the levels of all message groups at once: a multiple-choice knapsack, filled greedily by information per
+//! token. The levels of a group are placeholders for its results, results without their middle, and the whole. The
+//! value of a text is that of its terms as the extractive summarizer weighs them; each chosen group that contains a
+//! term halves the term's value. Of a group's steps the densest is tried first, which walks the upper hull of its
+//! levels. Dialog comes before results. A group that is kept in place keeps its question and its answer; the summary
+//! quotes the other chosen groups, under their dates.
 
 use super::ladder::{Ladders, Rung, read};
 use super::levels::set;
@@ -18,17 +18,17 @@ use crate::error::Result;
 use crate::filter::summarize::{Offer, Offers, take_best};
 use std::collections::HashSet;
 
-/// Per mille of the budget that the exchanges of `keep_last` may take beside the newest.
+/// Per mille of the budget that the exchanges of `keep_last` may take besides the newest exchange.
 const NEWEST: u64 = 300;
 
-/// Chooses levels, and sums up what leaves with the room that is left.
+/// Chooses levels, and summarizes dropped messages in the remaining tokens.
 pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()> {
-    // Where nothing may leave there is little to choose.
+    // If nothing may be dropped, there is little to choose.
     let may_leave = options.steps.summary || options.steps.drop;
     let Some(budget) = target.tokens().filter(|_| may_leave && target.is_tokens_alone()) else {
         return tiered::run(work, options, target);
     };
-    // What costs nothing of substance comes first: repeats, old media, closed reasoning.
+    // Steps that remove no unique content come first: repeats, old media, closed reasoning.
     tiered::costless(work, options, &|work| target.is_met(work));
     if target.is_met(work) {
         return Ok(());
@@ -49,8 +49,8 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
     let reserve = summary::reserve(work, options, budget, &free);
     let previous = work.summary_item.map_or(0, |at| work.items[at].now);
     let leaving = free_tokens + previous;
-    // Results of the newest exchanges can be had again, what was said before them cannot: the older results give way
-    // to all of that, the newest ones to the summary's share of it.
+    // Results of the newest exchanges can be fetched again, earlier dialog cannot: the older results give way to all of
+    // the dialog, the newest ones only to the summary's share.
     let maskable = if options.steps.mask {
         step::mask::candidates(work, &options.mask)
     } else {
@@ -98,22 +98,23 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
         summary::fill(work, options, target);
     }
     step::drop::lead(work, "drop");
-    // What was to stay takes more than there is: step after step then, from here.
+    // The kept messages exceed the budget: continue step after step from here.
     if !target.is_met(work) {
         tiered::run(work, options, target)?;
     }
     Ok(())
 }
 
-/// Whether less than a twentieth of a conversation fits: then the summary says about as much of it in sentences as whole exchanges do in
-/// their place, and in a third of the time.
+/// Whether less than a twentieth of a conversation fits: a summary in sentences then holds about as much as whole
+/// exchanges would, in a third of the time.
 fn is_much(work: &Work<'_>, free: &[usize], room: u64) -> bool {
     let calls = |atom: &usize| work.atoms[*atom].items.len() > 1;
     let tokens: u64 = free.iter().map(|atom| work.atom_tokens(*atom)).sum();
     tokens > room.saturating_mul(20) && !free.iter().any(calls)
 }
 
-/// Takes long results their middle, and makes marks of older ones, where nothing else need change; whether that was enough.
+/// Tries to reach the target by shortening long results and replacing older ones by placeholders; whether that
+/// sufficed.
 fn only_marks(work: &mut Work<'_>, options: &Options, target: &Target) -> bool {
     let enough = |work: &Work<'_>| target.is_met(work);
     step::head_tail::run(work, options.tool_output, &enough);
@@ -124,8 +125,8 @@ fn only_marks(work: &mut Work<'_>, options: &Options, target: &Target) -> bool {
     target.is_met(work)
 }
 
-/// Of an exchange without its question or its answer nothing stays in its place, where it would pass for a reply to
-/// something else: it is for the summary to quote.
+/// Drops the remaining groups of an exchange that has lost its question or its answer, because they would look like
+/// replies to something else; the summary quotes them.
 fn quote_the_parted(work: &Work<'_>, free: &[usize], levels: &mut [Level]) {
     let stays: HashSet<usize> = (0..work.atoms.len())
         .filter(|atom| free.binary_search(atom).is_err() && work.atoms[*atom].level < Level::Digest)
@@ -148,7 +149,7 @@ fn quote_the_parted(work: &Work<'_>, free: &[usize], levels: &mut [Level]) {
     }
 }
 
-/// The first exchange that stays whatever it says: the newest, and those of `keep_last` as far as there is room.
+/// The first exchange that is kept regardless of its content: the newest, and those of `keep_last` as far as they fit.
 fn kept_exchanges(work: &Work<'_>, options: &Options, budget: u64) -> usize {
     let mut first = work.exchanges.len().saturating_sub(1);
     let oldest = work
@@ -166,7 +167,7 @@ fn kept_exchanges(work: &Work<'_>, options: &Options, budget: u64) -> usize {
     first
 }
 
-/// The level of each of these atoms.
+/// Chooses the level of each of these groups.
 fn choose(
     work: &Work<'_>,
     options: &Options,
@@ -176,12 +177,12 @@ fn choose(
 ) -> Vec<Level> {
     let mut ladders = read(work, options, maskable, free);
     let all = 0..ladders.len();
-    // Where not even the lowest levels fit something leaves, and there must be room to say what.
+    // If not even the lowest levels fit, some groups are dropped, and the summary needs tokens to cover them.
     let lowest = all.clone().filter_map(|nth| ladders.rungs(nth).first());
     if lowest.map(|rung| rung.tokens).sum::<u64>() > room {
         room = room.saturating_sub(least);
     }
-    // What was said comes first: it can be had from nowhere else, a result from its tool or by its mark.
+    // Dialog comes first: a result can be fetched again from its tool or by its placeholder, dialog cannot.
     for results in [false, true] {
         let mut climb = Climb {
             ladders: &mut ladders,
@@ -198,7 +199,7 @@ fn choose(
     all.map(level).collect()
 }
 
-/// Steps up, the densest first, until there is room for none: up to where results begin, or all the way.
+/// Steps up, the densest first, until none fits: up to the rungs for results, or all the way.
 struct Climb<'l> {
     ladders: &'l mut Ladders,
     room: u64,
@@ -210,7 +211,7 @@ impl Offers for Climb<'_> {
         self.ladders.touch(nth)
     }
 
-    /// The step from where a ladder stands that gains most for its tokens, of those that there is room for.
+    /// The step from a ladder's current rung with the largest gain per token, of those that fit.
     fn offer(&mut self, nth: usize) -> Option<Offer> {
         let (ladder, rungs) = (self.ladders.get(nth), self.ladders.rungs(nth));
         let end = if self.results {
@@ -221,7 +222,7 @@ impl Offers for Climb<'_> {
         let on = usize::from(ladder.on);
         let stands = on.checked_sub(1).map_or(0, |on| rungs[on].tokens);
         let cost = |rung: &Rung| rung.tokens.saturating_sub(stands).max(1);
-        // What is beyond the last that fits need not be looked at.
+        // Rungs above the highest one that fits can be skipped.
         let end = (on..end).rev().find(|to| cost(&rungs[*to]) <= self.room)? + 1;
         let mut gain = 0;
         let mut best: Option<Offer> = None;

@@ -1,8 +1,8 @@
-//! Head and tail of a long text: whole lines, a mark between them.
+//! Head and tail of a long text: whole lines, with a placeholder between them.
 
 use super::mark;
 
-/// Most that is left of a text.
+/// Most bytes and lines that are left of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// Bytes.
@@ -11,9 +11,9 @@ pub struct Limit {
     pub lines: usize,
 }
 
-/// The longest head and tail of whole lines within half of the limit each; within a line where not even one fits.
-/// None when the text is within the limit. What was shortened before has one mark afterwards too, and it tells of the
-/// text as it once was; with the same limit nothing changes.
+/// Keeps the longest head and tail of whole lines within half of the limit each, or parts of a line if not even one
+/// fits. None if the text is within the limit. A text that was shortened before again has one placeholder, which gives
+/// the original size; with the same limit nothing changes.
 pub fn shorten(text: &str, limit: Limit) -> Option<String> {
     if text.len() <= limit.bytes && text.lines().count() <= limit.lines {
         return None;
@@ -47,7 +47,7 @@ pub fn shorten(text: &str, limit: Limit) -> Option<String> {
     (out.len() < text.len()).then_some(out)
 }
 
-/// Head and tail of a text that was shortened before, and its length as it once was; none when it was not.
+/// Head, tail and original length of a text that was shortened before; none if it was not.
 fn earlier(text: &str) -> Option<(&str, &str, usize)> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -56,7 +56,7 @@ fn earlier(text: &str) -> Option<(&str, &str, usize)> {
         let Some((elided, all)) = mark::read_middle(line.trim_end_matches('\n')) else {
             continue;
         };
-        // A head without a line's end was given one.
+        // A head without a line end was given one.
         let unended = head.strip_suffix('\n').unwrap_or(head);
         let fits = |head: &str| {
             head.len()
@@ -71,7 +71,7 @@ fn earlier(text: &str) -> Option<(&str, &str, usize)> {
     None
 }
 
-/// Bytes of the head.
+/// Length of the head in bytes.
 fn head(text: &str, limit: Limit) -> usize {
     let most = limit.bytes / 2;
     let mut end = 0;
@@ -87,7 +87,7 @@ fn head(text: &str, limit: Limit) -> usize {
     end
 }
 
-/// Bytes of the tail of what is behind the head.
+/// Length of the tail in bytes, in the text after the head.
 fn tail(rest: &str, limit: Limit) -> usize {
     let most = limit.bytes / 2;
     let mut length = 0;
@@ -105,7 +105,7 @@ fn tail(rest: &str, limit: Limit) -> usize {
     length
 }
 
-/// The last place at or before this where a character begins.
+/// The last character boundary at or before this offset.
 fn boundary(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)

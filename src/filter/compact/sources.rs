@@ -9,7 +9,8 @@ use crate::model::view::Item;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The time of each item: its own; without one that of its neighbours, where those on both sides are of one day.
+/// The time of each item: its own, or that of the message before if the messages with times before and after share a
+/// day.
 pub fn days<'w>(work: &'w Work<'_>) -> Vec<Option<&'w str>> {
     let own: Vec<Option<&str>> = (0..work.items.len())
         .map(|at| {
@@ -33,7 +34,7 @@ pub fn days<'w>(work: &'w Work<'_>) -> Vec<Option<&'w str>> {
     days
 }
 
-/// A message as the source of a summary; with `quoted`, its text as it is quoted.
+/// A message as the source of a summary; with `quoted`, its text as a summary quotes it.
 pub fn source<'w>(work: &'w Work<'_>, at: usize, time: Option<&'w str>, quoted: bool) -> Option<Source<'w>> {
     let message = work.original(at)?;
     Some(Source {
@@ -46,7 +47,8 @@ pub fn source<'w>(work: &'w Work<'_>, at: usize, time: Option<&'w str>, quoted: 
     })
 }
 
-/// The tokens of a message's text, where nothing else of it was counted: beside them there are those of a message and its role.
+/// The tokens of a message's text if only its text was counted: the count minus the fixed cost of a message and its
+/// role.
 fn text_tokens(work: &Work<'_>, at: usize) -> Option<u32> {
     let entry = &work.items[at];
     let traits = entry.traits?;
@@ -60,10 +62,10 @@ fn text_tokens(work: &Work<'_>, at: usize) -> Option<u32> {
     tokens.filter(|_| is_text && is_line && message.tokens.is_none())
 }
 
-/// Tokens of a message beside its text.
+/// Tokens of a message besides its text.
 const MESSAGE: u64 = 4;
 
-/// A string's inside where it has no escapes: times have none.
+/// The content of a JSON string without escapes; times have none.
 fn plain(raw: &[u8]) -> Option<&str> {
     let inner = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     std::str::from_utf8(inner).ok()
@@ -92,7 +94,7 @@ pub(in crate::filter) fn whole_text<'m>(message: &Message<'m>) -> Cow<'m, str> {
     text
 }
 
-/// The part of a result that is searched: head and tail of a long one, without placeholders.
+/// The part of a result that is searched: head and tail if it is long, without placeholders.
 pub fn looked_at(text: &str) -> Cow<'_, str> {
     let short = shorten(text, LOOKED_AT).map_or(Cow::Borrowed(text), Cow::Owned);
     if !short.contains(mark::BEGINNING) {
@@ -102,14 +104,14 @@ pub fn looked_at(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept.join("\n"))
 }
 
-/// The limit of what is looked at in a result.
+/// The limit of the searched part of a result.
 const LOOKED_AT: Limit = Limit {
     bytes: 10_240,
     lines: 256,
 };
 
-/// Sources of standing instructions: users, system and developer messages of the log that the view does not show
-/// afterwards. Where the instructions are given, all of those messages.
+/// Sources of standing instructions: user, system and developer messages of the log that the view does not show
+/// afterwards. With given instructions, all of those messages.
 pub(in crate::filter) fn rules<'w>(
     work: &'w Work<'_>,
     style: &Style,
@@ -129,7 +131,7 @@ pub(in crate::filter) fn rules<'w>(
     rules_from(work, style, |line| !shown.contains(&line))
 }
 
-/// The same, of these items alone.
+/// The sources of standing instructions among these items.
 pub fn rules_in<'w>(work: &'w Work<'_>, style: &Style, items: &[usize]) -> Vec<Source<'w>> {
     let items = items.iter().filter_map(|at| work.view.items[*at].line());
     let lines: HashSet<usize> = items.collect();
@@ -157,7 +159,7 @@ fn rules_from<'w>(work: &'w Work<'_>, style: &Style, heard: impl Fn(usize) -> bo
             tokens: None,
         })
     };
-    // Messages that are named by id may be anywhere.
+    // Messages named by id may be anywhere.
     let lines = lines.into_iter().filter(|line| named || heard(*line));
     lines.filter_map(source).collect()
 }

@@ -1,4 +1,4 @@
-//! What leaves the view is summed up, by the extractive summariser: no model, no network.
+//! Summarizes dropped messages with the extractive summarizer: no model, no network.
 
 use super::event;
 use super::facts;
@@ -17,17 +17,17 @@ use crate::model::view::Item;
 use crate::tokens::Lines;
 use std::collections::HashSet;
 
-/// Tokens of a summary that is meant for a session without a budget (PenguiFlow's `summary_max_tokens`).
+/// Summary tokens for a session without a budget (PenguiFlow's `summary_max_tokens`).
 pub(in crate::filter) const UNBOUND: u64 = 1000;
 
-/// Lets the oldest exchanges go until they fit together with a summary, and puts that in.
+/// Drops the oldest exchanges until the others fit together with a summary, and inserts the summary.
 pub fn run(work: &mut Work<'_>, options: &Options, goal: &Target, protected: usize) -> Result<()> {
     if goal.is_met(work) {
         return Ok(());
     }
     let share = match goal.tokens() {
         Some(budget) => {
-            // Standing instructions have their place whatever the share is.
+            // Standing instructions get their tokens even beyond the summary's share.
             let leaving: Vec<usize> = (0..work.atoms.len())
                 .filter(|atom| work.may_leave(*atom))
                 .collect();
@@ -54,36 +54,36 @@ pub fn run(work: &mut Work<'_>, options: &Options, goal: &Target, protected: usi
         };
         step::drop::run(work, options, 1, "summary", &|work| goal.is_met_with(work, room));
         if options.overflow == Overflow::TruncateOldest {
-            // Results of what stays can be had again; what left can only be read in the summary.
+            // Results of kept messages can be fetched again; dropped messages survive only in the summary.
             let results = work.results();
             step::shrink::run(work, options, &results, &|work| goal.is_met_with(work, room));
         }
     }
     fill(work, options, goal);
     if !goal.is_met(work) {
-        // There is one that cannot become smaller as long as it stands ahead of replies.
+        // The view has a summary that cannot shrink while replies follow it.
         step::drop::run(work, options, 1, "summary", &|work| goal.is_met(work));
         fill(work, options, goal);
     }
     Ok(())
 }
 
-/// Most tokens of a summary, where that is limited: nobody is asked for one of unknown length.
+/// The token limit of a summary, if any; a summarizer is never asked for an unlimited one.
 fn most(options: &Options) -> Option<u64> {
     options.summary_budget.or(options.asks.then_some(UNBOUND))
 }
 
-/// What a summary needs is no reason to take more of the budget than this, per mille.
+/// The most of the budget that the required content of a summary may take, per mille.
 const HALF: u64 = 500;
 
-/// Puts in a summary of what has left, as large as there is room; what nothing can be said of is left out.
+/// Inserts a summary of the dropped messages, as large as fits; omits it if nothing fits.
 pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
     let covered: Vec<usize> = (0..work.items.len())
         .filter(|at| work.is_gone(*at) && !work.is_digested(*at))
         .collect();
     let before = work.summary_item;
     work.unmake_summary();
-    // Nothing has left, and there is no summary that would have to become smaller.
+    // Nothing was dropped, and no earlier summary has to shrink.
     if covered.is_empty() && (before.is_none() || !goal.asks() || goal.is_met(work)) {
         return;
     }
@@ -96,7 +96,7 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
     let room = match (most(options), goal.tokens()) {
         (Some(most), _) => room.min(most),
         (None, Some(_)) => room,
-        // Without a budget, its share is one of what it stands for.
+        // Without a budget, the share is one of the covered messages.
         (None, None) => {
             let covers: u64 = covered.iter().map(|at| work.items[*at].before).sum::<u64>() + freed;
             room.min(UNBOUND).min(part(covers, options.summary_share))
@@ -106,7 +106,7 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
         leave_room(work, options, &covered, freed, room);
         return;
     }
-    // One that the view begins with and cannot do without is not exchanged for less than it.
+    // If the view begins with the summary and cannot do without it, do not replace it by a smaller one.
     if before.is_some() && room < freed && !work.may_drop_summary() && !work.exchanges_summary {
         return;
     }
@@ -124,7 +124,7 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
     };
     let mut found = made(work, &options.style, &span);
     if found.is_none() && further {
-        // What is left for a further record is too little to say anything.
+        // The tokens left for a further record are too few: consolidate instead.
         let span = Span {
             further: false,
             ..span
@@ -134,14 +134,14 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
     if let Some((summary, tokens)) = found {
         work.summarize(summary, tokens);
     }
-    // What it says, or the one before, is worth no more than the budget.
+    // Neither the new summary nor the earlier one may cost the budget.
     if goal.asks() && !goal.is_met(work) {
         work.drop_summary();
     }
 }
 
-/// Puts in the place of a summary that somebody else will write: as large as there is room, and no text yet. Where there is
-/// no room to say anything, or nothing has left, the summary before stands.
+/// Reserves the place of a summary that an external summarizer will write: as large as fits, without text. If too
+/// little fits, or nothing was dropped, the earlier summary is kept.
 fn leave_room(work: &mut Work<'_>, options: &Options, covered: &[usize], freed: u64, room: u64) {
     let gained: u64 = covered.iter().map(|at| work.items[*at].before).sum::<u64>() + freed;
     let room = room.min(gained.saturating_sub(1));
@@ -164,28 +164,28 @@ fn leave_room(work: &mut Work<'_>, options: &Options, covered: &[usize], freed: 
     work.summarize(summary, room);
 }
 
-/// Fewest tokens of text that are worth asking somebody for.
+/// Fewest text tokens for which it is worth asking a summarizer.
 pub(in crate::filter) const LEAST: u64 = 16;
 
-/// What a summary is to stand for.
+/// The input of a summary.
 pub(in crate::filter) struct Span<'s> {
-    /// Its items, in order, the summary before excepted.
+    /// The covered items, in order, without the earlier summary.
     pub covered: &'s [usize],
-    /// The summary before, which the new one takes in: its item and its text.
+    /// The earlier summary, which the new one absorbs: its item and its text.
     pub before: Option<(usize, &'s str)>,
-    /// Whether an item stays in view, so that the rules in it need not be said again.
+    /// Whether an item is still in the view, so that the summary need not repeat its rules.
     pub stays: &'s dyn Fn(usize) -> bool,
     /// Most tokens of the summary.
     pub room: u64,
-    /// Most tokens of the view, of which standing instructions have a share; none: of the summary itself.
+    /// Most tokens of the view, of which standing instructions get a share; none: a share of the summary.
     pub whole: Option<u64>,
-    /// Whether it must be shorter than what it stands for.
+    /// Whether the summary must be shorter than the covered messages.
     pub must_shrink: bool,
-    /// Whether the summary before stands as it is, and the rest is said behind it.
+    /// Whether to keep the earlier summary unchanged and append to it.
     pub further: bool,
 }
 
-/// The summary of a span and its tokens; none when nothing can be said that is shorter.
+/// The summary of a span and its tokens; none if nothing shorter can be written.
 pub(in crate::filter) fn made(
     work: &Work<'_>,
     style: &Style,
@@ -198,7 +198,7 @@ pub(in crate::filter) fn made(
     };
     let room = span.room.min(gained.saturating_sub(1));
     let days = days(work);
-    // What stands is neither said again nor made anew.
+    // A kept earlier summary is neither repeated nor rewritten.
     let (stands, previous) = match span.before {
         Some((_, text)) if span.further => (Some(text), None),
         before => (None, before.map(|(_, text)| text)),
@@ -216,10 +216,11 @@ pub(in crate::filter) fn made(
         sources
     }));
     drop(days);
-    // Drafts of the text have most of their lines in common.
+    // Drafts of the text share most of their lines.
     let lines = Lines::of(work.counter.tokenizer());
     let count = |text: &str| lines.count(text);
-    // A further record begins a line; at the seams a tokenizer may need one more, which is made good below.
+    // A further record begins a new line. The tokenizer may need one more token at the seams, which the loop below
+    // corrects.
     let line = u64::from(stands.is_some());
     let mut budget = room.saturating_sub(summary_cost(work.counter, stands.unwrap_or_default()) + line);
     while budget > 0 {
@@ -262,7 +263,7 @@ pub(in crate::filter) fn made(
     None
 }
 
-/// Whether a view has something to hand over: files, commands or a plan.
+/// Whether a view has facts to hand over: files, commands or a plan.
 pub fn hands_over(work: &Work<'_>, style: &Style) -> bool {
     if !style.handoff {
         return false;
@@ -273,15 +274,16 @@ pub fn hands_over(work: &Work<'_>, style: &Style) -> bool {
     earlier.is_some_and(|text| summarize::is_handoff(&text)) || facts::hands_over(work)
 }
 
-/// Per cent of a summary of `budget` tokens that standing instructions may take: their share is one of the whole view.
+/// The percentage of a summary of `budget` tokens that standing instructions may take; their share is one of the whole
+/// view.
 pub(in crate::filter) fn share(per_cent: u32, whole: Option<u64>, budget: u64) -> u32 {
     let whole = whole.unwrap_or(budget).max(budget);
     let share = u128::from(per_cent) * u128::from(whole) / u128::from(budget.max(1));
     u32::try_from(share.min(100)).unwrap_or(100)
 }
 
-/// Tokens that a summary needs at least when these atoms may leave: for the standing instructions in them, and for
-/// what the summary before says, within the summary's share.
+/// Least tokens of a summary if these groups are dropped: for their standing instructions and the content of the
+/// earlier summary, within the summary's share.
 pub fn reserve(work: &Work<'_>, options: &Options, budget: u64, leaving: &[usize]) -> u64 {
     if !options.steps.summary {
         return 0;
@@ -307,7 +309,7 @@ pub fn reserve(work: &Work<'_>, options: &Options, budget: u64, leaving: &[usize
     })
 }
 
-/// Tokens that a summary needs to say anything of what leaves: its frame, and a twentieth of the budget.
+/// Least tokens for a summary with any content: its frame, and a twentieth of the budget.
 pub fn least(work: &Work<'_>, options: &Options, budget: u64) -> u64 {
     match options.steps.summary {
         true => summary_cost(work.counter, "") + part(budget, 50).max(LEAST),
@@ -315,7 +317,8 @@ pub fn least(work: &Work<'_>, options: &Options, budget: u64) -> u64 {
     }
 }
 
-/// The first item that is no rule: the summary stands ahead of it. One that replies lean on stays where it is.
+/// The item that the summary precedes: the first one that is not a rule. A summary that replies depend on keeps its
+/// place.
 fn place(work: &Work<'_>) -> usize {
     if let Some(at) = work.summary_item.filter(|_| !work.may_drop_summary()) {
         return at;
@@ -325,7 +328,7 @@ fn place(work: &Work<'_>) -> usize {
     (0..work.items.len()).find(movable).unwrap_or(work.items.len())
 }
 
-/// The style of a further record: rules that are given stand already where a record before has them.
+/// The style of a further record, without given rules that an earlier record already contains.
 fn unsaid(style: &Style, stands: &str) -> Style {
     let mut style = style.clone();
     if let Instructions::Given(rules) = &mut style.instructions {

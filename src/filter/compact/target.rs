@@ -1,14 +1,14 @@
-//! How small a view is to become.
+//! The size that a view has to reach.
 
 use super::when::{Goal, Measures};
 use super::work::Work;
 
-/// A share of this, per mille.
+/// A share of a number, per mille.
 pub fn part(whole: u64, share: u64) -> u64 {
     u64::try_from(u128::from(whole) * u128::from(share) / 1000).unwrap_or(u64::MAX)
 }
 
-/// What is to be reached.
+/// The limits that a compaction has to reach.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Target {
     goal: Goal,
@@ -30,22 +30,22 @@ impl std::fmt::Display for Target {
 }
 
 impl Target {
-    /// Out of a goal.
+    /// Creates a target from a goal.
     pub fn new(goal: Goal) -> Target {
         Target { goal }
     }
 
-    /// Most tokens; none when they are not limited.
+    /// Most tokens; none if they are not limited.
     pub fn tokens(&self) -> Option<u64> {
         self.goal.tokens
     }
 
-    /// Whether anything is to be reached; otherwise each step goes as far as it can.
+    /// Whether there is any limit; otherwise each step goes as far as it can.
     pub fn asks(&self) -> bool {
         self.goal != Goal::default()
     }
 
-    /// Whether tokens are all that is to be reached.
+    /// Whether tokens are the only limit.
     pub fn is_tokens_alone(&self) -> bool {
         Goal {
             tokens: None,
@@ -53,12 +53,12 @@ impl Target {
         } == Goal::default()
     }
 
-    /// Whether it is reached.
+    /// Whether the view is within all limits.
     pub fn is_met(&self, work: &Work<'_>) -> bool {
         self.asks() && self.holds(&work.measures(None))
     }
 
-    /// Whether all is reached that is a matter of size: what makes messages smaller does not make them fewer.
+    /// Whether the view is within the limits of size: making messages smaller does not make them fewer.
     pub fn is_met_in_size(&self, work: &Work<'_>) -> bool {
         let goal = Goal {
             tokens: self.goal.tokens,
@@ -68,7 +68,7 @@ impl Target {
         self.asks() && Target::new(goal).holds(&work.measures(None))
     }
 
-    /// Whether it would be reached with a summary of this many tokens in place of the one there is.
+    /// Whether the view would be within all limits with a summary of this many tokens in place of the current one.
     pub fn is_met_with(&self, work: &Work<'_>, summary: u64) -> bool {
         let before = work.summary_item.map(|at| work.items[at].now);
         let mut measures = work.measures(None);

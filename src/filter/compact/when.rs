@@ -1,8 +1,8 @@
-//! Triggers: when a compaction acts, and how far it then goes.
+//! Triggers: the condition that starts a compaction, and the goal that follows from it.
 
 use crate::error::{Error, Kind, Result};
 
-/// What a trigger looks at.
+/// A quantity that a trigger tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Term {
     /// Tokens of the view.
@@ -30,7 +30,7 @@ impl Term {
         Term::Failures,
     ];
 
-    /// The word for it.
+    /// The name of the term.
     pub const fn name(self) -> &'static str {
         match self {
             Term::Tokens => "tokens",
@@ -43,7 +43,7 @@ impl Term {
     }
 }
 
-/// How it is compared.
+/// The comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Comparison {
     AtLeast,
@@ -67,7 +67,7 @@ pub struct When {
     groups: Vec<Vec<Test>>,
 }
 
-/// What triggers look at, measured.
+/// The measured quantities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
     /// Tokens.
@@ -78,7 +78,7 @@ pub struct Measures {
     pub exchanges: u64,
     /// Tokens of tool results.
     pub tool_tokens: u64,
-    /// The model's window.
+    /// The context window of the model.
     pub window: Option<u64>,
     /// Summaries that failed in a row.
     pub failures: u64,
@@ -87,7 +87,7 @@ pub struct Measures {
 const MILLION: u64 = 1_000_000;
 
 impl Measures {
-    /// The value of a term in millionths; a fraction of no window is none.
+    /// The value of a term in millionths; none for a fraction without a window.
     fn of(&self, term: Term) -> Option<u128> {
         let whole = |number: u64| u128::from(number) * u128::from(MILLION);
         Some(match term {
@@ -101,7 +101,7 @@ impl Measures {
     }
 }
 
-/// What must be reached: the most of each.
+/// The goal: the most of each quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Goal {
     /// Tokens.
@@ -115,14 +115,14 @@ pub struct Goal {
 }
 
 impl When {
-    /// Reads `tokens>=100000 && messages>=10 || fraction>=0.8`: `&&` binds tighter, and there are no parentheses.
+    /// Parses `tokens>=100000 && messages>=10 || fraction>=0.8`: `&&` binds tighter, and there are no parentheses.
     pub fn read(text: &str) -> Result<When> {
         let group = |text: &str| text.split("&&").map(test).collect::<Result<Vec<_>>>();
         let groups = text.split("||").map(group).collect::<Result<Vec<_>>>()?;
         Ok(When { groups })
     }
 
-    /// Whether a test looks at the window.
+    /// Whether a test uses the context window.
     pub fn needs_window(&self) -> bool {
         self.groups
             .iter()
@@ -148,17 +148,17 @@ impl When {
         Some(group)
     }
 
-    /// Where to go when these fired: below the values that they fired at by the hysteresis, per mille. Of several
-    /// it is enough to undo one; all of them are undone, so that the next turn fires none.
+    /// The goal after these tests fired: below their values by the hysteresis, per mille. Undoing one of several tests
+    /// would suffice; the goal undoes all of them, so that none fires on the next turn.
     pub fn goal(fired: &[Test], hysteresis: u64, window: Option<u64>) -> Goal {
         let mut goal = Goal::default();
         let least = |known: Option<u64>, new: u64| Some(known.map_or(new, |known| known.min(new)));
         for test in fired {
             if matches!(test.comparison, Comparison::AtMost | Comparison::Under) {
-                continue; // smaller does not undo it
+                continue; // a smaller view does not undo this test
             }
             let target = u128::from(test.value) * u128::from(1000 - hysteresis.min(1000)) / 1000;
-            // With no hysteresis the value itself would fire again.
+            // Without hysteresis, the value itself would fire again.
             let target = target.min(u128::from(test.value).saturating_sub(1));
             let whole = u64::try_from(target / u128::from(MILLION)).unwrap_or(u64::MAX);
             match test.term {
@@ -166,7 +166,7 @@ impl When {
                 Term::Messages => goal.messages = least(goal.messages, whole),
                 Term::Exchanges => goal.exchanges = least(goal.exchanges, whole),
                 Term::ToolTokens => goal.tool_tokens = least(goal.tool_tokens, whole),
-                Term::Failures => {} // no size undoes it
+                Term::Failures => {} // no size undoes this test
                 Term::Fraction => {
                     let tokens = target * u128::from(window.unwrap_or(0)) / u128::from(MILLION);
                     goal.tokens = least(goal.tokens, u64::try_from(tokens).unwrap_or(u64::MAX));

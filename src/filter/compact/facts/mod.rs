@@ -1,4 +1,4 @@
-//! The facts of a session with tools, for whoever takes it over: found in calls and results of any format, in one pass.
+//! The facts of a session with tools for its next agent: found in calls and results of any format, in one pass.
 
 pub(in crate::filter) mod outcome;
 pub(in crate::filter) mod tool;
@@ -15,21 +15,21 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use tool::About;
 
-/// Fewest and most characters of a sentence that is worth noting.
+/// Fewest and most characters of a sentence that is worth a note.
 const NOTE: std::ops::RangeInclusive<usize> = 20..=400;
 
-/// Sentences at the beginning of a message that conclude what was done.
+/// Leading sentences of a message that count as its conclusion.
 const CONCLUDING: usize = 3;
 
-/// Most characters of what an error is about, and of its line.
+/// Most characters of an error's subject, and of its line.
 const ERROR: (usize, usize) = (60, 240);
 
-/// The facts of what the view will not show in full. Shown is what `stays` as it is.
+/// The facts that the view will not show in full; `stays` returns whether an item is kept.
 pub fn of<'w>(work: &'w Work<'_>, stays: &dyn Fn(usize) -> bool) -> Facts<'w> {
     read(work, stays, u64::MAX)
 }
 
-/// The same, until requests and notes have so many bytes.
+/// Like [`of`], but stops when requests and notes have this many bytes.
 fn read<'w>(work: &'w Work<'_>, stays: &dyn Fn(usize) -> bool, enough: u64) -> Facts<'w> {
     let mut reading = Reading {
         work,
@@ -59,7 +59,7 @@ fn read<'w>(work: &'w Work<'_>, stays: &dyn Fn(usize) -> bool, enough: u64) -> F
     reading.facts
 }
 
-/// The result of each call, by caller and place among its calls; the first of several.
+/// The result of each call, by caller and index among its calls; the first if there are several.
 fn first_results(work: &Work<'_>) -> HashMap<(usize, usize), usize> {
     let mut results = HashMap::new();
     for (at, owner) in &work.owners {
@@ -69,7 +69,7 @@ fn first_results(work: &Work<'_>) -> HashMap<(usize, usize), usize> {
     results
 }
 
-/// Whether there is something to hand over: a file, a command or a plan.
+/// Whether there are facts to hand over: a file, a command or a plan.
 pub fn hands_over(work: &Work<'_>) -> bool {
     let calls = |at: &usize| {
         let entry = &work.items[*at];
@@ -88,12 +88,12 @@ pub fn hands_over(work: &Work<'_>) -> bool {
     })
 }
 
-/// Bytes of all that could be handed over, as far as is known when they are this many.
+/// Bytes of all facts that could be handed over; stops counting at about `enough`.
 pub fn bytes(work: &Work<'_>, enough: u64) -> u64 {
     read(work, &|_| false, enough).bytes()
 }
 
-/// Whether an item says what it said as the view came.
+/// Whether an item has its original text and calls.
 fn is_whole(work: &Work<'_>, at: usize) -> bool {
     let (Some(now), Some(was)) = (work.message(at), work.view.items[at].message(work.session)) else {
         return true;
@@ -101,7 +101,7 @@ fn is_whole(work: &Work<'_>, at: usize) -> bool {
     work.items[at].body.is_none() || (now.content == was.content && now.tool_calls == was.tool_calls)
 }
 
-/// The directory of the session, as its format tells it.
+/// The working directory of the session, from its metadata.
 pub(in crate::filter) fn place(session: &Session) -> Option<String> {
     let metadata = session
         .header()
@@ -122,7 +122,7 @@ struct Reading<'w, 's> {
     /// The result of each call.
     results: HashMap<(usize, usize), usize>,
     place: Option<String>,
-    /// Where the notes of the newest reply begin.
+    /// The index of the newest reply's first note.
     newest_reply: usize,
     /// Bytes of requests and notes.
     bytes: u64,
@@ -169,7 +169,7 @@ impl<'w> Reading<'w, '_> {
         }
     }
 
-    /// What is said next is a request, or nothing: the reply before it says how things stand.
+    /// Marks the first notes of the newest reply as conclusions: a request follows, or the session ends.
     fn conclude(&mut self) {
         let notes = self.facts.notes.iter_mut().skip(self.newest_reply);
         notes.take(CONCLUDING).for_each(|note| note.concludes = true);
@@ -228,7 +228,7 @@ impl<'w> Reading<'w, '_> {
                 for (change, path) in files {
                     let file = self.facts.files.seen(&near(&path));
                     if let Some(change) = change {
-                        // What was made here is new, whatever became of it since.
+                        // A file created here is new, even if it is changed later.
                         file.change = match (file.change, change) {
                             (Some('A'), 'M') => Some('A'),
                             _ => Some(change),

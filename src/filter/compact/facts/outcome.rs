@@ -1,4 +1,4 @@
-//! How a call came out: its code, whether it failed, and the line that says why.
+//! The outcome of a call: its exit code, whether it failed, and the error line.
 
 use super::super::mark;
 use crate::filter::phrase::holds;
@@ -6,7 +6,7 @@ use crate::model::json;
 use crate::model::message::Message;
 use std::borrow::Cow;
 
-/// How a call came out.
+/// The outcome of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome<'a> {
     code: Option<i64>,
@@ -15,18 +15,18 @@ pub struct Outcome<'a> {
     text: Cow<'a, str>,
 }
 
-/// What stands before a code in the envelope of a result.
+/// The text before an exit code in the envelope of a result.
 const CODES: [&str; 3] = [
     "Process exited with code ",
     "Command exited with code ",
     "Exit code: ",
 ];
 
-/// How much of a result is searched for a code, from its beginning and from its end.
+/// How many bytes of a result are searched for an exit code, at its beginning and at its end.
 const ENVELOPE: (usize, usize) = (600, 200);
 
 impl<'a> Outcome<'a> {
-    /// Of a result.
+    /// Reads the outcome from a result.
     pub fn of(message: &Message<'a>) -> Outcome<'a> {
         let mut text = message.text();
         let mut code = message
@@ -52,12 +52,12 @@ impl<'a> Outcome<'a> {
         }
     }
 
-    /// Whether there is a text that says why it failed.
+    /// Whether a text explains the failure.
     pub fn says_why(&self) -> bool {
         !self.text.trim().is_empty() && !mark::is_mark(&self.text)
     }
 
-    /// Its code, or that it failed, and the line that says why.
+    /// The exit code, or `failed`, and the line that explains it.
     pub fn failure(&self, most: usize) -> String {
         let code = self.code.filter(|code| *code != 0);
         let code = code.map_or("failed".to_string(), |code| code.to_string());
@@ -72,7 +72,7 @@ impl<'a> Outcome<'a> {
         }
     }
 
-    /// The last line that says something.
+    /// The last line that is not empty.
     pub fn last_line(&self) -> &str {
         let mut lines = self.text.lines().rev().map(str::trim);
         let last = lines.find(|line| !line.is_empty()).unwrap_or_default();
@@ -84,7 +84,7 @@ fn number(raw: &[u8]) -> Option<i64> {
     std::str::from_utf8(raw).ok()?.parse().ok()
 }
 
-/// The code that the envelope of a result tells.
+/// The exit code in the envelope of a result.
 fn told(text: &str) -> Option<i64> {
     let front = (0..=ENVELOPE.0.min(text.len()))
         .rev()
@@ -105,7 +105,7 @@ fn told(text: &str) -> Option<i64> {
         .find_map(code)
 }
 
-/// The text behind the line `Output:` of an envelope.
+/// The text after the line `Output:` of an envelope.
 fn behind_envelope(text: Cow<'_, str>) -> Cow<'_, str> {
     let front = (0..=ENVELOPE.0.min(text.len()))
         .rev()
@@ -120,7 +120,7 @@ fn behind_envelope(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// What a line says that names an error.
+/// Texts that identify an error line.
 const NAMING: [&str; 7] = [
     "error: ",
     "error[",
@@ -131,10 +131,10 @@ const NAMING: [&str; 7] = [
     "exception: ",
 ];
 
-/// What a line begins with that names an error.
+/// Beginnings that identify an error line.
 const BEGINNING: [&str; 2] = ["fatal: ", "npm err!"];
 
-/// Words of a line that may be about one.
+/// Words of a line that may describe an error.
 const WORDS: [&str; 26] = [
     "error",
     "errors",
@@ -164,7 +164,7 @@ const WORDS: [&str; 26] = [
     "unknown",
 ];
 
-/// The line that says why.
+/// The line that explains the failure.
 fn error_line(text: &str) -> &str {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let names = |line: &&str| {

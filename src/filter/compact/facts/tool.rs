@@ -1,14 +1,14 @@
-//! What a call is about, by the name of its tool and its arguments: files, a command, a plan.
+//! The subject of a call, by its tool name and its arguments: files, a command, a plan.
 
 use crate::filter::summarize::handoff::Step;
 use crate::model::json::{self, Dialect};
 use crate::model::message::ToolCall;
 use std::borrow::Cow;
 
-/// What a call is about.
+/// The subject of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum About<'a> {
-    /// Files; of each what becomes of it, none where it is only read.
+    /// Files, each with its kind of change; none if the file is only read.
     Files(Vec<(Option<char>, Cow<'a, str>)>),
     /// A command.
     Command(Cow<'a, str>),
@@ -81,7 +81,7 @@ const PATCHES: [(&str, char); 3] = [
 
 type Members<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
 
-/// The name of the tool as it is compared, and what the call is about.
+/// The normalized tool name, and the subject of the call.
 pub fn read<'c>(call: &'c ToolCall<'_>) -> (String, About<'c>) {
     let name = plain(&call.name);
     let arguments: &str = &call.arguments;
@@ -93,7 +93,7 @@ pub fn read<'c>(call: &'c ToolCall<'_>) -> (String, About<'c>) {
     (name, about.unwrap_or(About::Other))
 }
 
-/// In lower case, without what stands before the last `.` or `__`.
+/// The name in lower case, without the text before the last `.`, `/` or `__`.
 fn plain(name: &str) -> String {
     let name = name.rsplit(['.', '/']).next().unwrap_or_default();
     let name = name.rsplit("__").next().unwrap_or_default();
@@ -113,7 +113,7 @@ fn text<'a>(members: &Members<'a>, names: &[&str]) -> Option<Cow<'a, str>> {
         .filter(|text| !text.trim().is_empty())
 }
 
-/// The files of a patch, wherever in the arguments it is.
+/// The files of a patch anywhere in the arguments.
 fn patched(arguments: &str, members: &Members<'_>) -> Option<About<'static>> {
     if !PATCHES.iter().any(|(begins, _)| arguments.contains(begins)) {
         return None;
@@ -204,7 +204,7 @@ fn run<'a>(name: &str, arguments: &str, members: &Members<'a>) -> Option<About<'
     let value = raw
         .iter()
         .find_map(|name| members.iter().find(|(known, _)| known == name));
-    // Some spell the call as the action that it takes.
+    // Some tools encode the call as an action.
     let action = || {
         members
             .iter()

@@ -1,5 +1,5 @@
-//! A message within so many tokens: long texts, and long texts in the arguments of calls that were answered, keep their head and
-//! their tail. Nothing leaves, the syntax of arguments stays, and the message keeps its id, by which its original is found.
+//! Limits the tokens of a message: shortens long texts, and long texts in the arguments of answered calls, to head and
+//! tail. The message keeps its parts, the syntax of its arguments, and its id, by which the original is found.
 
 use super::super::mark;
 use super::super::options::Options;
@@ -11,10 +11,10 @@ use crate::model::message::{Message, Role};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// Most that is left of a message.
+/// The token limits of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cap {
-    /// Tokens of a result; of another text twice as many.
+    /// Tokens of a result; other texts may have twice as many.
     tokens: u64,
     /// Tokens of the arguments of each call.
     arguments: u64,
@@ -24,22 +24,22 @@ const fn cap(tokens: u64, arguments: u64) -> Cap {
     Cap { tokens, arguments }
 }
 
-/// From the widest on.
+/// The caps, widest first.
 pub const CAPS: [Cap; 4] = [cap(2560, 120), cap(400, 120), cap(80, 60), cap(24, 24)];
 
 /// The narrowest cap.
 pub const LOWEST: Cap = CAPS[CAPS.len() - 1];
 
-/// Tokens that a text may have beyond its cap: those of the mark, and as many as a cut would not gain.
+/// Tokens that a text may have beyond its cap: those of the placeholder, and as many as a cut would not save.
 const SLACK: u64 = 24;
 
-/// Most bytes of a text in arguments that stays as it is: paths and names.
+/// Most bytes of a text in arguments that is kept unchanged: paths and names.
 const SHORT: usize = 120;
 
-/// The calls that were answered: the item that calls, and the place among its calls.
+/// The answered calls: the calling item, and the index among its calls.
 pub type Answered = HashSet<(usize, usize)>;
 
-/// What an item becomes under a cap, and its tokens; none where that is no smaller.
+/// The line of an item under a cap, and its tokens; none if it is not smaller.
 pub fn capped(
     work: &Work<'_>,
     options: &Options,
@@ -54,7 +54,7 @@ pub fn capped(
     let is_tool = now.role() == Role::Tool;
     let most = if is_tool { cap.tokens } else { cap.tokens * 2 };
     let kept = is_tool && mask::excludes(work, &options.mask, at);
-    // What became a mark of a result is as the view came again, so that it is all one what was tried before.
+    // Start again from the original view, so that earlier attempts make no difference.
     let was = work.view.items[at].message(work.session)?;
     let whole = is_tool && was.content.is_some_and(is_text);
     let shorter = whole
@@ -73,7 +73,7 @@ pub fn capped(
     } else {
         content(work, &text, most).or(shorter.clone())
     };
-    // Head, mark and tail may be more lines than a result may have.
+    // Head, placeholder and tail together may exceed the line limit of a result.
     let again = content.as_ref().filter(|_| whole).and_then(|content| {
         let content = Some(content.as_slice());
         head_tail::content(&Message { content, ..was }, options.tool_output)
@@ -95,7 +95,7 @@ pub fn capped(
     work.tried(at, &changes)
 }
 
-/// Whether content is a text, or texts.
+/// Whether content consists of text only.
 fn is_text(raw: &[u8]) -> bool {
     let is_one = |part: &&[u8]| json::member(part, "type") == Some(b"\"text\"");
     json::text(raw).is_some()
@@ -115,7 +115,7 @@ fn content(work: &Work<'_>, message: &Message<'_>, most: u64) -> Option<Vec<u8>>
         if out.len() > 1 {
             out.push(b',');
         }
-        // Each has its share.
+        // Each text has the same share.
         let short = part_text(part).and_then(|text| {
             let short = quoted(&within(work, &text, most / texts.max(1))?)?;
             json::with_members(part, &[("text", Some(&short))]).ok()
@@ -137,14 +137,14 @@ fn quoted(text: &str) -> Option<Vec<u8>> {
     Some(raw)
 }
 
-/// Head and tail of a text of more tokens than this; none where it has no more, or would not become shorter.
+/// Head and tail of a text with more tokens than this; none if it has no more, or would not become shorter.
 fn within(work: &Work<'_>, text: &str, most: u64) -> Option<String> {
     let most = most + SLACK;
     if text.len() as u64 <= most || mark::is_mark(text) {
         return None;
     }
     let count = |text: &str| work.counter.tokenizer().count(text);
-    // What is far too long is not counted: four bytes a token is near enough to begin with.
+    // Do not count a text that is far too long: four bytes per token is close enough to start.
     let tokens = match text.len() as u64 > most.saturating_mul(16) {
         true => text.len() as u64 / 4,
         false => count(text),
@@ -164,7 +164,7 @@ fn within(work: &Work<'_>, text: &str, most: u64) -> Option<String> {
     }
 }
 
-/// The calls, with those that were answered cut; none where all stay.
+/// The calls, with the arguments of answered ones shortened; none if nothing changes.
 fn arguments(
     work: &Work<'_>,
     options: &Options,
@@ -189,7 +189,8 @@ fn arguments(
     changed.then_some(out)
 }
 
-/// A call with its arguments cut; under the narrowest cap with a mark for them, where marks are allowed and one is less.
+/// A call with its arguments shortened; under the narrowest cap, replaced by a placeholder if that is allowed and
+/// smaller.
 fn one_call(work: &Work<'_>, options: &Options, call: &[u8], (at, cap): (usize, Cap)) -> Option<Vec<u8>> {
     let function = json::member(call, "function")?;
     let text = json::member(function, "arguments").and_then(json::text)?;
@@ -207,12 +208,12 @@ fn one_call(work: &Work<'_>, options: &Options, call: &[u8], (at, cap): (usize, 
     json::with_members(call, &[("function", Some(&function))]).ok()
 }
 
-/// Arguments within so many tokens; none where they have no more, or are a mark.
+/// Shortens arguments to this many tokens; none if they have no more, or are a placeholder.
 fn cut(work: &Work<'_>, text: &str, most: u64, at: usize) -> Option<String> {
     if text.len() as u64 <= most || mark::is_arguments(text) {
         return None;
     }
-    // Where most of it is syntax and short texts, a mark says as much.
+    // If most of the arguments are syntax and short texts, a placeholder says as much.
     let count = |text: &str| work.counter.tokenizer().count(text);
     let tokens = match text.len() as u64 > most.saturating_mul(64) {
         true => text.len() as u64 / 4,
@@ -224,7 +225,7 @@ fn cut(work: &Work<'_>, text: &str, most: u64, at: usize) -> Option<String> {
     let cut = values_cut(work, text, most);
     match cut {
         Some(cut) if count(&cut) <= most * 2 + 4 * SLACK => Some(cut),
-        // What was cut before has no fingerprint that a mark could name.
+        // The fingerprint of text that was shortened before is not that of the original.
         cut if mark::has_middle(text) => cut,
         cut => {
             let mark = mark::arguments(text, &work.id(at));
@@ -237,8 +238,8 @@ fn cut(work: &Work<'_>, text: &str, most: u64, at: usize) -> Option<String> {
     }
 }
 
-/// A JSON text whose long strings keep their head and tail, each the same share of `most` tokens; names of members stay. None where it
-/// is no JSON, or all its strings are short.
+/// A JSON text whose long strings keep their head and tail, each the same share of `most` tokens; names of members are
+/// unchanged. None if the text is not JSON, or all its strings are short.
 fn values_cut(work: &Work<'_>, text: &str, most: u64) -> Option<String> {
     let bytes = text.as_bytes();
     let end = json::value_end(bytes, json::skip_space(bytes, 0), Dialect::Strict).ok()?;

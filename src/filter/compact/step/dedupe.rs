@@ -1,4 +1,4 @@
-//! Repeated reads: of results that are the same to the byte, from the same call, the older become marks.
+//! Repeated reads: replaces the older of byte-identical results of the same call by placeholders.
 
 use super::super::mark;
 use super::super::work::{Level, Work};
@@ -8,10 +8,10 @@ use crate::model::message::ToolCall;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
-/// What a result is known by: the fingerprint of tool, arguments and text.
+/// The identity of a result: the fingerprint of tool, arguments and text.
 type Key = [u8; 32];
 
-/// Makes marks of results that a newer one repeats, unless a tool of `writers` wrote to the same place in between.
+/// Replaces results that a newer one repeats, unless a tool of `writers` wrote to the same place in between.
 pub fn run(work: &mut Work<'_>, writers: &[String], enough: Enough<'_>) {
     for (older, newer) in repeats(work, writers).into_iter().rev() {
         if enough(work) {
@@ -24,10 +24,10 @@ pub fn run(work: &mut Work<'_>, writers: &[String], enough: Enough<'_>) {
     }
 }
 
-/// Results with the newest that repeats them, newest first.
+/// Pairs of a result and the newest one that repeats it, newest first.
 fn repeats(work: &Work<'_>, writers: &[String]) -> Vec<(usize, usize)> {
     let mut newest: HashMap<Key, usize> = HashMap::new();
-    // What a call is about: every text among its arguments.
+    // Results by each text among the arguments of their calls.
     let mut about: HashMap<String, HashSet<Key>> = HashMap::new();
     let mut found = Vec::new();
     for at in work.results().into_iter().rev() {
@@ -59,7 +59,7 @@ fn repeats(work: &Work<'_>, writers: &[String]) -> Vec<(usize, usize)> {
 fn key(work: &Work<'_>, at: usize, call: &ToolCall<'_>) -> Option<Key> {
     let mut sha = Sha256::new();
     let shown = work.unmarked(at)?;
-    // What was edited before is known by what it was as well: that is what the mark's fingerprint is of.
+    // An edited result must also match in its original text, which the fingerprint in the placeholder is of.
     let original = work.original(at).and_then(|message| mark::content(&message))?;
     for text in [&call.name, &call.arguments, &shown, &original] {
         sha.update((text.len() as u64).to_le_bytes());

@@ -1,4 +1,4 @@
-//! Exchanges with tools become one line.
+//! Replaces exchanges with tool calls by one line each.
 
 use super::super::digest;
 use super::super::mark;
@@ -7,7 +7,7 @@ use super::Enough;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Message;
 
-/// Makes lines of exchanges that called tools, the newest excepted, and those of which something must stay.
+/// Replaces exchanges with tool calls by digests, except the newest and those that must be kept in part.
 pub fn run(work: &mut Work<'_>, protected: usize, enough: Enough<'_>) {
     let end = work.exchanges.len().saturating_sub(protected.max(1));
     for exchange in 0..end {
@@ -20,7 +20,7 @@ pub fn run(work: &mut Work<'_>, protected: usize, enough: Enough<'_>) {
     }
 }
 
-/// The message that stands for an exchange; none when it called no tools or must stay, or is of digests in part.
+/// The digest of an exchange; none if it called no tools, must be kept in part, or contains digests.
 pub fn line(work: &Work<'_>, exchange: usize) -> Option<Vec<u8>> {
     let atoms = &work.exchanges[exchange].atoms;
     let whole = atoms.iter().all(|atom| {
@@ -36,7 +36,7 @@ pub fn line(work: &Work<'_>, exchange: usize) -> Option<Vec<u8>> {
         .collect();
     items.sort_unstable();
     let messages: Vec<Message<'_>> = items.iter().filter_map(|at| told(work, *at)).collect();
-    // A digest of marks says nothing.
+    // A digest of placeholders has no information.
     if !messages.iter().any(Message::calls_tools) || messages.iter().any(has_marks) {
         return None;
     }
@@ -47,7 +47,7 @@ pub fn line(work: &Work<'_>, exchange: usize) -> Option<Vec<u8>> {
     });
     let covers = format!("{{\"convo\":{{\"digest\":[{}]}}}}", ends.join(","));
     let mut body = ObjectBuilder::default();
-    // A user's message of the category `context` may lead a view, begins no exchange and can leave again.
+    // A user message of category `context` may lead a view, begins no exchange, and can be dropped later.
     body.text("role", "user")
         .text("content", &digest::exchange(&messages))
         .text("category", "context")
@@ -55,8 +55,8 @@ pub fn line(work: &Work<'_>, exchange: usize) -> Option<Vec<u8>> {
     Some(body.finish())
 }
 
-/// What a digest tells of a message: what the log has where marks stand in the view, else what the view came with. An
-/// edit is no mark: a stream does not have what was there before it, and both must decide alike.
+/// The message that a digest describes: from the log if the view has placeholders, else from the view. An edit is not a
+/// placeholder: a stream lacks the text before the edit, and store and stream must decide alike.
 fn told<'w>(work: &'w Work<'_>, at: usize) -> Option<Message<'w>> {
     let shown = work.view.items[at].message(work.session)?;
     if has_marks(&shown) {
@@ -65,7 +65,7 @@ fn told<'w>(work: &'w Work<'_>, at: usize) -> Option<Message<'w>> {
     Some(shown)
 }
 
-/// Whether something of a message was elided before it came here.
+/// Whether a part of the message was elided before this compaction.
 fn has_marks(message: &Message<'_>) -> bool {
     message.text().lines().any(mark::is_mark)
         || message

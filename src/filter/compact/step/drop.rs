@@ -1,4 +1,4 @@
-//! Exchanges or, by category, atoms leave the view.
+//! Drops exchanges or, by category, message groups from the view.
 
 use super::super::options::Options;
 use super::super::work::{Level, Work};
@@ -6,8 +6,8 @@ use super::Enough;
 use crate::model::message::Category;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Lets the oldest go, the newest exchanges excepted: whole exchanges, or atoms by category where an order or shares
-/// are given. The reason is what the report names.
+/// Drops the oldest, except the newest exchanges: whole exchanges, or groups by category if an order or shares are
+/// given. The report shows the reason.
 pub fn run(
     work: &mut Work<'_>,
     options: &Options,
@@ -27,7 +27,7 @@ pub fn run(
     }
 }
 
-/// Every category, the first to leave first: those that are named, then the others from the lowest priority up.
+/// All categories in the order of dropping: the named ones, then the others from the lowest priority up.
 fn order(options: &Options) -> Vec<Category> {
     let mut order = options.drop_order.clone();
     let rest = Category::ALL.into_iter().rev();
@@ -60,7 +60,7 @@ fn by_category(work: &mut Work<'_>, options: &Options, end: usize, reason: &'sta
         let over = |category: &&Category| {
             share(category).is_some_and(|most| used.get(category).copied().unwrap_or(0) > most)
         };
-        // Whoever is over its share goes first; what a share does not use is the others'.
+        // Categories over their share come first; unused shares are free for the others.
         let next = order
             .iter()
             .filter(waits)
@@ -75,7 +75,7 @@ fn by_category(work: &mut Work<'_>, options: &Options, end: usize, reason: &'sta
     lead(work, reason);
 }
 
-/// Lets replies go that a view would begin with, now that the first question has left.
+/// Drops replies at the beginning of the view after the first question was dropped.
 pub fn lead(work: &mut Work<'_>, reason: &'static str) {
     let mut atoms = work.atoms.iter();
     let question = atoms.find(|atom| work.items[atom.items[0]].is_user());

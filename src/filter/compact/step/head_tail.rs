@@ -1,4 +1,4 @@
-//! Long results lose their middle.
+//! Removes the middle of long results.
 
 use super::super::mark;
 use super::super::shorten::{Limit, shorten};
@@ -23,7 +23,7 @@ pub fn one(work: &mut Work<'_>, at: usize, limit: Limit) -> bool {
     content.is_some_and(|content| work.edit(at, &[("content", Some(&content))], Level::HeadTail, "head+tail"))
 }
 
-/// The content with its texts shortened, all else in it as it was; none when all are within the limit.
+/// The content with its texts shortened, all else unchanged; none if all are within the limit.
 pub fn content(message: &Message<'_>, limit: Limit) -> Option<Vec<u8>> {
     let raw = message.content?;
     if json::text(raw).is_some() {
@@ -48,7 +48,7 @@ pub fn content(message: &Message<'_>, limit: Limit) -> Option<Vec<u8>> {
     changed.then_some(out)
 }
 
-/// A JSON string without its middle; marks stay whole.
+/// Shortens a JSON string to head and tail, unless it is a placeholder.
 fn text(raw: &[u8], limit: Limit) -> Option<Vec<u8>> {
     let text = json::text(raw)?;
     if mark::is_mark(&text) {

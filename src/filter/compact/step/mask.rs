@@ -1,4 +1,4 @@
-//! Results become marks; call and result stay a pair.
+//! Replaces results by placeholders; call and result remain a pair.
 
 use super::super::mark;
 use super::super::options::Mask;
@@ -8,14 +8,14 @@ use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Makes marks of results, the newest spared: until it is enough, and then on until `min_gain` tokens are gained;
-/// none at all when that much is not to be gained.
+/// Replaces results by placeholders, except the newest, until it is enough and at least `min_gain` tokens are saved.
+/// Changes nothing if that gain is impossible.
 pub fn run(work: &mut Work<'_>, mask: &Mask, min_gain: u64, enough: Enough<'_>) {
     if enough(work) {
         return;
     }
     let candidates = candidates(work, mask);
-    // As far as it has to be known.
+    // Stop adding once the gain is large enough.
     let mut sum = 0;
     let suffices = |gain: u64| {
         sum += gain;
@@ -35,7 +35,7 @@ pub fn run(work: &mut Work<'_>, mask: &Mask, min_gain: u64, enough: Enough<'_>) 
     }
 }
 
-/// What marks of all that may get one would gain.
+/// The gain of replacing all candidates.
 pub fn gain(work: &Work<'_>, mask: &Mask) -> u64 {
     gains(work, &candidates(work, mask)).sum()
 }
@@ -46,10 +46,10 @@ fn gains<'g>(work: &'g Work<'_>, candidates: &'g Candidates) -> impl Iterator<It
         .map(|(at, calls)| marked(work, *at, calls).map_or(0, |(_, tokens)| work.items[*at].now - tokens))
 }
 
-/// Items that may get marks: results, with no calls, and messages, with those of their calls that do.
+/// Items that may be replaced: results, with an empty set, and calling messages, with the indexes of their calls.
 pub type Candidates = BTreeMap<usize, BTreeSet<usize>>;
 
-/// Results and, where arguments go too, the calls that they are of: oldest first, with the calls in the message.
+/// Results and, if arguments are replaced too, their calls: oldest first, with the indexes of the calls in the message.
 pub fn candidates(work: &Work<'_>, mask: &Mask) -> Candidates {
     let mut spared = 0;
     let mut found = Candidates::new();
@@ -71,12 +71,12 @@ pub fn candidates(work: &Work<'_>, mask: &Mask) -> Candidates {
     found
 }
 
-/// Whether a result is of a tool whose results stay.
+/// Whether the result's tool is excluded.
 pub fn excludes(work: &Work<'_>, mask: &Mask, at: usize) -> bool {
     !mask.exclude.is_empty() && mask.excludes(&work.tool(at))
 }
 
-/// What an item would become, and its tokens.
+/// The item with placeholders, and its tokens.
 pub fn marked(work: &Work<'_>, at: usize, calls: &BTreeSet<usize>) -> Option<(Vec<u8>, u64)> {
     if calls.is_empty() {
         return result(work, at);
@@ -84,11 +84,11 @@ pub fn marked(work: &Work<'_>, at: usize, calls: &BTreeSet<usize>) -> Option<(Ve
     work.tried(at, &[("tool_calls", Some(&arguments(work, at, calls)?))])
 }
 
-/// Least tokens of a result of which something is elided already, for a mark of the whole. The mark's own length depends
-/// on what was there at first, which a stream does not have any more: both must decide alike.
+/// Least tokens of a partly elided result for replacing it whole. The placeholder's own length depends on the original
+/// text, which a stream lacks; store and stream must decide alike.
 const ELIDED: u64 = 96;
 
-/// What a result would become, and its tokens.
+/// The result as a placeholder, and its tokens.
 pub fn result(work: &Work<'_>, at: usize) -> Option<(Vec<u8>, u64)> {
     if work.unmarked(at)?.contains(mark::BEGINNING) && work.items[at].now < ELIDED {
         return None;
@@ -97,7 +97,7 @@ pub fn result(work: &Work<'_>, at: usize) -> Option<(Vec<u8>, u64)> {
     work.tried(at, &[("content", Some(&content))])
 }
 
-/// The calls, with marks for the arguments of these.
+/// The calls, with placeholders for the arguments of the chosen ones.
 fn arguments(work: &Work<'_>, at: usize, masked: &BTreeSet<usize>) -> Option<Vec<u8>> {
     let message = work.message(at)?;
     let calls = message
@@ -119,8 +119,8 @@ fn arguments(work: &Work<'_>, at: usize, masked: &BTreeSet<usize>) -> Option<Vec
     Some(out)
 }
 
-/// A call with a mark for its arguments, where that is smaller: each is looked at alone, so that it is the same
-/// whichever others become marks with it.
+/// A call with a placeholder for its arguments, if that is smaller. Each call is judged alone, so that the outcome does
+/// not depend on the others.
 fn without_arguments(work: &Work<'_>, call: &[u8], id: &str) -> Option<Vec<u8>> {
     let function = json::member(call, "function")?;
     let text = json::member(function, "arguments").and_then(json::text)?;
@@ -131,7 +131,7 @@ fn without_arguments(work: &Work<'_>, call: &[u8], id: &str) -> Option<Vec<u8>> 
     json::with_members(call, &[("function", Some(&function))]).ok()
 }
 
-/// The mark of these arguments of a message; none where that is no smaller.
+/// The placeholder of a message's arguments; none if it is not smaller.
 pub fn arguments_mark(work: &Work<'_>, text: &str, id: &str) -> Option<String> {
     let mark = mark::arguments(text, id);
     let count = |text: &str| work.counter.tokenizer().count(text);
@@ -140,7 +140,7 @@ pub fn arguments_mark(work: &Work<'_>, text: &str, id: &str) -> Option<String> {
 }
 
 impl Work<'_> {
-    /// Gives an item a line with marks in it.
+    /// Replaces the line of an item by one with placeholders.
     pub fn mark(&mut self, at: usize, body: Vec<u8>, tokens: u64, reason: &'static str) {
         self.set(at, body, tokens);
         if let Some(atom) = self.items[at].atom {

@@ -1,4 +1,4 @@
-//! Images, sounds and files become marks.
+//! Replaces images, sounds and files by placeholders.
 
 use super::super::mark;
 use super::super::options::Media;
@@ -7,7 +7,7 @@ use super::Enough;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::{Category, Role};
 
-/// Types of parts that carry media, in the spellings of the interfaces.
+/// Types of media parts in the supported APIs.
 const KINDS: [&str; 10] = [
     "image_url",
     "input_image",
@@ -21,7 +21,7 @@ const KINDS: [&str; 10] = [
     "media",
 ];
 
-/// Makes marks of the media of all messages, or of all but the newest user message.
+/// Replaces the media of all messages, or of all but the newest user message.
 pub fn run(work: &mut Work<'_>, media: Media, enough: Enough<'_>) {
     let spared = match media {
         Media::Keep => return,
@@ -41,7 +41,7 @@ pub fn run(work: &mut Work<'_>, media: Media, enough: Enough<'_>) {
     }
 }
 
-/// The newest question: what merely happened is none.
+/// The newest user message, without context messages.
 pub fn newest_user(work: &Work<'_>) -> Option<usize> {
     work.items.iter().rposition(|entry| {
         entry
@@ -50,7 +50,7 @@ pub fn newest_user(work: &Work<'_>) -> Option<usize> {
     })
 }
 
-/// The content with marks for its media; none when there are none.
+/// The content with placeholders for its media; none if there are no media.
 fn marked(work: &Work<'_>, at: usize) -> Option<Vec<u8>> {
     let message = work.message(at)?;
     let parts = message

@@ -1,5 +1,5 @@
-//! The steps of a compaction, one file each. A step changes the oldest first, and ends as soon as it is told that
-//! it is enough.
+//! The steps of a compaction, one file each. A step changes the oldest messages first, and ends as soon as `enough`
+//! returns true.
 
 pub mod cap;
 pub mod dedupe;
@@ -17,22 +17,22 @@ use crate::model::json;
 use crate::model::message::ToolCall;
 use std::borrow::Cow;
 
-/// Whether it is enough.
+/// Whether the view is small enough.
 pub type Enough<'e> = &'e dyn Fn(&Work<'_>) -> bool;
 
 impl Work<'_> {
-    /// The results that are still there and are neither pinned nor waiting for others, oldest first.
+    /// The results in the view that are neither pinned nor waiting for others, oldest first.
     pub fn results(&self) -> Vec<usize> {
         let is_result = |at: &usize| self.is_result(*at) && self.may_change(*at);
         (0..self.items.len()).filter(is_result).collect()
     }
 
-    /// A result's call, as the view came.
+    /// The call of a result, in the view before the compaction.
     pub fn call(&self, at: usize) -> Option<ToolCall<'_>> {
         self.owners.get(&at).map(Owner::call)
     }
 
-    /// Name of the tool that a result is of.
+    /// The tool name of a result.
     pub fn tool(&self, at: usize) -> Cow<'_, str> {
         let own = || {
             self.view.items[at]
@@ -46,13 +46,13 @@ impl Work<'_> {
         }
     }
 
-    /// The text of a result as it stands; none when it is empty or a mark already.
+    /// The current text of a result; none if it is empty or a placeholder.
     pub fn unmarked(&self, at: usize) -> Option<Cow<'_, str>> {
         let text = mark::content(&self.message(at)?)?;
         (!text.is_empty() && !mark::is_mark(&text)).then_some(text)
     }
 
-    /// What a mark in place of a result tells of the message as the log has it.
+    /// The placeholder of a result, with the facts of the message in the log.
     pub fn elided(&self, at: usize, id: String, mark: fn(&mark::Result<'_>) -> String) -> Option<Vec<u8>> {
         let original = self.original(at)?;
         let text = mark::content(&original)?;

@@ -1,10 +1,10 @@
-//! Results of what must stay give way, as gently as it takes.
+//! Reduces results in kept messages, as gently as possible.
 
 use super::super::options::Options;
 use super::super::work::Work;
 use super::{Enough, head_tail, mask};
 
-/// Results lose their middle and become marks, in this order, until it is enough.
+/// Removes the middle of results, then replaces results by placeholders, until it is enough.
 pub fn run(work: &mut Work<'_>, options: &Options, results: &[usize], enough: Enough<'_>) {
     for shortened in [true, false] {
         for at in results {

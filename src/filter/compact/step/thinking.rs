@@ -1,11 +1,11 @@
-//! Reasoning leaves: whole, since what is signed or encrypted is never edited.
+//! Removes reasoning: always whole, since signed or encrypted data cannot be edited.
 
 use super::super::options::Thinking;
 use super::super::work::{Level, Work};
 use super::Enough;
 use super::media::newest_user;
 
-/// Takes the reasoning from messages ahead of the newest question, or from all.
+/// Removes the reasoning from messages before the newest question, or from all.
 pub fn run(work: &mut Work<'_>, thinking: Thinking, enough: Enough<'_>) {
     let end = match thinking {
         Thinking::Keep => return,

@@ -1,13 +1,13 @@
-//! What steps do to a view on the table: lines change, atoms and exchanges leave, a summary comes.
+//! The operations of steps on a view: change lines, drop groups and exchanges, insert a summary.
 
 use super::super::event::Summary;
 use super::{Atom, Exchange, Insert, Level, Work, read};
 use crate::model::json::{self, Dialect};
 
 impl Work<'_> {
-    /// What an item would cost with these members, and its line; none when that is no smaller.
+    /// The line of an item with these members changed, and its tokens; none if it is not smaller.
     pub fn tried(&self, at: usize, changes: &[(&str, Option<&[u8]>)]) -> Option<(Vec<u8>, u64)> {
-        // A count that was cached, and a copy of what another interface had, are of the text that was.
+        // A cached count, and a copy of the original from another API, describe the old text.
         let metadata = self.message(at)?.metadata.and_then(without_copies);
         let mut changes = changes.to_vec();
         changes.push(("tokens", None));
@@ -21,7 +21,7 @@ impl Work<'_> {
         (tokens < self.items[at].now).then_some((body, tokens))
     }
 
-    /// Changes members of an item when that makes it smaller; whether it did.
+    /// Changes members of an item if that makes it smaller; whether it did.
     pub fn edit(
         &mut self,
         at: usize,
@@ -43,7 +43,7 @@ impl Work<'_> {
         true
     }
 
-    /// Gives an item this line.
+    /// Replaces the line of an item.
     pub fn set(&mut self, at: usize, body: Vec<u8>, tokens: u64) {
         self.charge(at, tokens);
         self.items[at].body = Some(body);
@@ -57,7 +57,7 @@ impl Work<'_> {
         }
     }
 
-    /// Takes an atom out of the view.
+    /// Drops a message group from the view.
     pub fn leave(&mut self, atom: usize, level: Level, reason: &'static str) {
         for nth in 0..self.atoms[atom].items.len() {
             self.charge(self.atoms[atom].items[nth], 0);
@@ -77,7 +77,7 @@ impl Work<'_> {
         left.reason = reason;
     }
 
-    /// Takes these atoms of an exchange out of the view, as far as they may leave.
+    /// Drops these groups of an exchange from the view, unless they are pinned.
     pub fn leave_all(&mut self, exchange: usize, which: impl Fn(&Atom) -> bool, reason: &'static str) {
         for nth in 0..self.exchanges[exchange].atoms.len() {
             let number = self.exchanges[exchange].atoms[nth];
@@ -88,7 +88,7 @@ impl Work<'_> {
         }
     }
 
-    /// Takes what may leave of an exchange out of the view, its digest included.
+    /// Drops all groups of an exchange that may be dropped, and its digest.
     pub fn leave_exchange(&mut self, exchange: usize, reason: &'static str) {
         self.leave_all(exchange, |_| true, reason);
         if let Some(digest) = self.inserts.remove(&exchange) {
@@ -96,7 +96,7 @@ impl Work<'_> {
         }
     }
 
-    /// Puts a line in for an exchange, which leaves; whether that was smaller.
+    /// Replaces an exchange by a digest if that is smaller; whether it was.
     pub fn digest(&mut self, exchange: usize, body: Vec<u8>) -> bool {
         let tokens = self.cost(&body);
         if tokens >= self.exchange_tokens(exchange) {
@@ -113,7 +113,7 @@ impl Work<'_> {
         true
     }
 
-    /// Puts a summary in, in place of the one before.
+    /// Inserts a summary in place of the earlier one.
     pub fn summarize(&mut self, summary: Summary, tokens: u64) {
         self.unmake_summary();
         self.take_summary();
@@ -121,7 +121,7 @@ impl Work<'_> {
         self.summary = Some((summary, tokens));
     }
 
-    /// Takes back what became of the summary: the one that was put in goes, the one before stands again.
+    /// Reverts changes to the summary: removes the inserted one and brings back the earlier one.
     pub fn unmake_summary(&mut self) {
         if let Some((_, tokens)) = self.summary.take() {
             self.total -= tokens;
@@ -137,15 +137,16 @@ impl Work<'_> {
         first.is_some_and(|(_, insert)| insert.before < at)
     }
 
-    /// Whether a digest or a summary stands ahead of an item.
+    /// Whether a digest or a summary precedes an item.
     pub fn has_record_before(&self, at: usize) -> bool {
         let old = self.summary_item.filter(|_| !self.drops_summary);
         let new = self.summary.as_ref().map(|(summary, _)| summary.before);
         old.is_some_and(|old| old < at) || new.is_some_and(|new| new <= at) || self.has_digest_before(at)
     }
 
-    /// Whether the view can do without the summary at its place: it begins with a user or another record then, and
-    /// no reply loses what it replies to, nor its end: a summary at the end stands for the newest question.
+    /// Whether the view can do without the summary in its place: the view then begins with a user message or another
+    /// record, and no reply loses its question. A summary at the end is required, since it represents the newest
+    /// question.
     pub fn may_drop_summary(&self) -> bool {
         let there = |at: &usize| self.items[*at].atom.is_some() && !self.is_gone(*at);
         let after = |from: usize| (from..self.items.len()).find(there);
@@ -155,7 +156,7 @@ impl Work<'_> {
             && (self.summary_item.is_none() || behind.is_some_and(|behind| self.items[behind].is_user()))
     }
 
-    /// Takes the summary out of view, where that can be.
+    /// Drops the summary from the view, if that is allowed.
     pub fn drop_summary(&mut self) {
         self.unmake_summary();
         if self.may_drop_summary() {
@@ -163,7 +164,7 @@ impl Work<'_> {
         }
     }
 
-    /// Whether the one that was in view leaves, and none takes its place.
+    /// Whether the earlier summary is dropped and not replaced.
     pub fn lost_summary(&self) -> bool {
         self.drops_summary && self.summary.is_none()
     }
@@ -176,7 +177,7 @@ impl Work<'_> {
     }
 }
 
-/// The metadata without the copies of elements that readers of other interfaces keep in it; none when there are none.
+/// The metadata without the copies of elements that readers of other APIs keep in it; none if there are none.
 fn without_copies(metadata: &[u8]) -> Option<Vec<u8>> {
     let members = json::members(metadata, Dialect::Strict)?;
     let changed: Vec<(String, Vec<u8>)> = members

@@ -1,4 +1,4 @@
-//! Lays a view on the table: messages are counted, results find their calls, atoms and exchanges are numbered.
+//! Builds the working state of a view: counts messages, pairs results with calls, numbers message groups and exchanges.
 
 use super::{Atom, Entry, Exchange, Level, Owner, Work, summary_cost};
 use crate::model::exchange::Cuts;
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::OnceLock;
 
 impl<'s> Work<'s> {
-    /// Lays out a view; these messages stay whatever happens.
+    /// Lays out a view with these items pinned.
     pub fn new(session: &'s Session, view: &'s View, counter: Counter, pins: &HashSet<usize>) -> Work<'s> {
         let cuts = Cuts::of(session, view);
         let bytes = counter.tokenizer().work(session.size());
@@ -49,8 +49,8 @@ impl<'s> Work<'s> {
         work
     }
 
-    /// Finds the call of each result, as [`Cuts`] does: the nearest earlier call of its id that has no result yet, or
-    /// without an id the next one of the message that called last. Gives back the items with calls that have none.
+    /// Finds the call of each result, as [`Cuts`] does: the nearest earlier call of its id without a result, or,
+    /// without an id, the next call of the last calling message. Returns the items with unanswered calls.
     fn pair(&mut self) -> HashSet<usize> {
         let mut open: HashMap<String, Vec<Owner<'s>>> = HashMap::new();
         let mut last: Vec<Owner<'s>> = Vec::new();
@@ -59,7 +59,7 @@ impl<'s> Work<'s> {
             let Some(traits) = self.items[at].traits else {
                 continue;
             };
-            // Rules are no part of any atom.
+            // Rules belong to no group.
             if self.items[at].atom.is_none() {
                 continue;
             }
@@ -99,7 +99,7 @@ impl<'s> Work<'s> {
     }
 
     fn group(&mut self, cuts: &Cuts, pins: &HashSet<usize>, pending: &HashSet<usize>) {
-        // Of each atom of the cuts its number here.
+        // The number of each group of the cuts in this state.
         let mut numbers: Vec<Option<usize>> = vec![None; self.items.len()];
         let mut named = vec![false; self.items.len()];
         self.items
@@ -110,8 +110,8 @@ impl<'s> Work<'s> {
             .reserve_exact(named.iter().filter(|named| **named).count());
         let mut exchange = 0;
         let mut filled = false;
-        // An atom that reaches into a later exchange makes one of both and of all between: these are the exchanges
-        // that begin on their own, each by the number that it had first.
+        // A group that reaches into a later exchange merges both and all between. `roots` are the exchanges that are
+        // not merged into an earlier one, by their original numbers.
         let mut roots: Vec<usize> = vec![0];
         for at in 0..self.items.len() {
             if cuts.begins(at) && filled {
@@ -158,7 +158,7 @@ impl<'s> Work<'s> {
         }
     }
 
-    /// Whether an item is a digest, put in here or read from a stream.
+    /// Whether an item is a digest, inserted here or read from a stream.
     fn is_record(&self, at: usize) -> bool {
         let is_user = |traits: &Traits| traits.role == Role::User && traits.category == Category::Context;
         self.items[at].traits.as_ref().is_some_and(is_user)
@@ -168,8 +168,8 @@ impl<'s> Work<'s> {
                 .is_some_and(|own| json::member(own, "digest").is_some())
     }
 
-    /// A pinned reply keeps the questions ahead of it in its exchange: a view begins with a user. The exchange is the one
-    /// that began on its own: what makes one of several may leave.
+    /// Pins the questions before a pinned reply in its exchange: a view begins with a user message. This uses the
+    /// original exchange, because other exchanges merged with it may be dropped.
     fn pin_questions(&mut self) {
         let mut replies = None;
         for atom in self.atoms.iter_mut().rev() {

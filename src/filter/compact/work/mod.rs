@@ -1,4 +1,4 @@
-//! A view on the table: what each item costs, which atom and exchange it belongs to, and what has become of it so far.
+//! The working state of a compaction: the cost of each item, its message group and exchange, and the changes so far.
 
 mod change;
 mod layout;
@@ -17,19 +17,19 @@ use crate::tokens::Counter;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
-/// What is left of an atom.
+/// The remaining content of a message group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// The line as it was.
+    /// The unchanged line.
     #[default]
     Full,
-    /// A tool's result without its middle.
+    /// A tool result without its middle.
     HeadTail,
-    /// Results, media or arguments are marks.
+    /// Results, media or arguments replaced by placeholders.
     Masked,
     /// One line for the whole exchange.
     Digest,
-    /// Nothing, or what the summary says of it.
+    /// Nothing, except in the summary.
     Dropped,
 }
 
@@ -49,50 +49,50 @@ impl Level {
 /// One item of the view.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Tokens as the view came.
+    /// Tokens before the compaction.
     pub before: u64,
-    /// Tokens as it stands.
+    /// Current tokens.
     pub now: u64,
-    /// The line, where it was changed.
+    /// The changed line, if any.
     pub body: Option<Vec<u8>>,
-    /// Who speaks and what it is worth; none for a summary.
+    /// Role and category; none for a summary.
     pub traits: Option<Traits>,
-    /// Number of its atom; none for what never leaves by itself, and for a summary.
+    /// Number of the message group; none for a summary and for items that are never dropped alone.
     pub atom: Option<usize>,
 }
 
 impl Entry {
-    /// Whether a user says it.
+    /// Whether the item is a user message.
     pub fn is_user(&self) -> bool {
         self.traits.is_some_and(|traits| traits.role == Role::User)
     }
 }
 
-/// The smallest piece that may leave the view.
+/// A message group: the smallest unit that may be dropped from the view.
 #[derive(Clone, Debug)]
 pub struct Atom {
     /// Its items, in order.
     pub items: Vec<usize>,
     /// Number of its exchange.
     pub exchange: usize,
-    /// The lowest priority in it.
+    /// The lowest priority of its messages.
     pub category: Category,
-    /// Whether it must stay.
+    /// Whether the group must be kept.
     pub pinned: bool,
-    /// Whether it is a line that stands for an exchange.
+    /// Whether the group is the digest of an exchange.
     pub record: bool,
-    /// Whether a call in it waits for its result.
+    /// Whether a call in the group waits for its result.
     pub pending: bool,
-    /// What is left of it.
+    /// The remaining content.
     pub level: Level,
-    /// The step that left it so; empty while it is as it was.
+    /// The step that changed the group; empty if unchanged.
     pub reason: &'static str,
 }
 
-/// A message that stands for an exchange.
+/// A message that replaces an exchange.
 #[derive(Clone, Debug)]
 pub struct Insert {
-    /// The item that it stands before.
+    /// The item that the message precedes.
     pub before: usize,
     /// Its line.
     pub body: Vec<u8>,
@@ -100,86 +100,86 @@ pub struct Insert {
     pub tokens: u64,
 }
 
-/// A question with everything up to the next one.
+/// A user message and everything up to the next one.
 #[derive(Clone, Debug, Default)]
 pub struct Exchange {
-    /// Its atoms, in order.
+    /// Its message groups, in order.
     pub atoms: Vec<usize>,
-    /// How many of them have left.
+    /// The number of dropped groups.
     gone: usize,
 }
 
-/// The call that a result is of.
+/// The call of a tool result.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner<'s> {
-    /// The item that calls.
+    /// The calling item.
     pub caller: usize,
-    /// The place among its calls.
+    /// The index among its calls.
     pub nth: usize,
-    /// The call as it is written.
+    /// The JSON of the call.
     raw: &'s [u8],
 }
 
 impl<'s> Owner<'s> {
-    /// The call.
+    /// Parses the call.
     pub fn call(&self) -> ToolCall<'s> {
         ToolCall::read(self.raw)
     }
 }
 
-/// The view on the table.
+/// The working state of a view.
 pub struct Work<'s> {
     /// The log.
     pub session: &'s Session,
     /// Its view.
     pub view: &'s View,
-    /// How messages are counted.
+    /// The token counter.
     pub counter: Counter,
     /// The items.
     pub items: Vec<Entry>,
-    /// The atoms, in the order of their first items.
+    /// The message groups, in the order of their first items.
     pub atoms: Vec<Atom>,
     /// The exchanges, oldest first.
     pub exchanges: Vec<Exchange>,
-    /// Messages that are put in, by exchange.
+    /// Inserted messages, by exchange.
     pub inserts: BTreeMap<usize, Insert>,
-    /// The summary that is in view as it came.
+    /// The summary in the view before the compaction.
     pub summary_item: Option<usize>,
-    /// The summary that is put in, and its tokens.
+    /// The inserted summary and its tokens.
     pub summary: Option<(Summary, u64)>,
-    /// Whether the one before is exchanged for a smaller one although the view cannot do without.
+    /// Whether to replace the earlier summary by a smaller one although the view needs a summary.
     pub exchanges_summary: bool,
-    /// Whether the one before leaves.
+    /// Whether to drop the earlier summary.
     drops_summary: bool,
-    /// Tokens of the whole.
+    /// Tokens of the view.
     pub total: u64,
     /// Tokens of tool results.
     tool_tokens: u64,
-    /// Messages that have left.
+    /// The number of dropped messages.
     gone: u64,
-    /// Exchanges that have left whole.
+    /// The number of exchanges dropped entirely.
     gone_exchanges: u64,
-    /// The oldest exchange of which something is there.
+    /// The oldest exchange that is not dropped entirely.
     first: usize,
-    /// For each result: its call.
+    /// The call of each result.
     pub owners: HashMap<usize, Owner<'s>>,
     /// Lines that set or end a standing instruction; found when they are asked for.
     ruling: OnceLock<Vec<usize>>,
 }
 
 impl<'s> Work<'s> {
-    /// Number of the newest exchange; none in a view without any.
+    /// Number of the newest exchange; none in a view without exchanges.
     pub fn newest(&self) -> Option<usize> {
         self.exchanges.len().checked_sub(1)
     }
 
-    /// Whether the atom may leave: neither pinned nor of the newest exchange, and still there.
+    /// Whether the group may be dropped: neither pinned nor in the newest exchange, and not dropped yet.
     pub fn may_leave(&self, atom: usize) -> bool {
         let atom = &self.atoms[atom];
         !atom.pinned && Some(atom.exchange) != self.newest() && atom.level < Level::Digest
     }
 
-    /// Whether an atom has a call in the newest exchange that still waits for its result: nothing was asked since.
+    /// Whether a call of the group in the newest exchange still waits for its result, with no user message after it.
     pub fn waits(&self, atom: usize) -> bool {
         let Atom {
             pending, exchange, ..
@@ -192,13 +192,13 @@ impl<'s> Work<'s> {
         pending && Some(exchange) == self.newest() && !self.items[behind..].iter().any(asks)
     }
 
-    /// Whether an item may become smaller: it is there, and neither pinned nor waiting for results.
+    /// Whether an item may be shortened: still in the view, and neither pinned nor waiting for results.
     pub fn may_change(&self, at: usize) -> bool {
         let atom = self.items[at].atom.map(|atom| &self.atoms[atom]);
         atom.is_some_and(|atom| atom.level < Level::Digest && !atom.pinned && !atom.pending)
     }
 
-    /// The line of an item as it stands.
+    /// The current line of an item.
     pub fn body(&self, at: usize) -> &[u8] {
         match &self.items[at].body {
             Some(body) => body,
@@ -206,7 +206,7 @@ impl<'s> Work<'s> {
         }
     }
 
-    /// An item's message as it stands; none for a summary.
+    /// The current message of an item; none for a summary.
     pub fn message(&self, at: usize) -> Option<Message<'_>> {
         match &self.items[at].body {
             Some(body) => read(body),
@@ -214,7 +214,7 @@ impl<'s> Work<'s> {
         }
     }
 
-    /// An item's message as the log has it, whatever earlier compactions made of it; none for a summary.
+    /// The message of an item in the log, before any compaction; none for a summary.
     pub fn original(&self, at: usize) -> Option<Message<'_>> {
         match &self.view.items[at] {
             Item::Line(index) | Item::Edited(index, _) => self.session.record(*index).message().copied(),
@@ -222,7 +222,7 @@ impl<'s> Work<'s> {
         }
     }
 
-    /// The id of a message: its own, or the derived one.
+    /// The id of a message: its own, or a derived one.
     pub fn id(&self, at: usize) -> String {
         let item = &self.view.items[at];
         match (item.message(self.session), item.line()) {
@@ -240,7 +240,7 @@ impl<'s> Work<'s> {
         }
     }
 
-    /// The lines of the log that set or end a standing instruction: of users, system and developer.
+    /// The lines of user, system and developer messages in the log that set or end a standing instruction.
     pub fn ruling(&self) -> &[usize] {
         self.ruling.get_or_init(|| {
             let speaking = self.speaking();
@@ -256,7 +256,7 @@ impl<'s> Work<'s> {
         })
     }
 
-    /// The lines of the log that users, system and developer said.
+    /// The lines of user, system and developer messages in the log.
     pub fn speaking(&self) -> Vec<usize> {
         let speaks = |traits: &Traits| matches!(traits.role, Role::User | Role::System | Role::Developer);
         let messages = self.session.messages();
@@ -266,38 +266,38 @@ impl<'s> Work<'s> {
             .collect()
     }
 
-    /// Whether an item is a tool's result.
+    /// Whether an item is a tool result.
     pub fn is_result(&self, at: usize) -> bool {
         self.items[at]
             .traits
             .is_some_and(|traits| traits.role == Role::Tool)
     }
 
-    /// Tokens of an exchange as it stands, its digest included.
+    /// Current tokens of an exchange, including its digest.
     pub fn exchange_tokens(&self, exchange: usize) -> u64 {
         let atoms = self.exchanges[exchange].atoms.iter();
         let digest = self.inserts.get(&exchange).map_or(0, |insert| insert.tokens);
         atoms.map(|atom| self.atom_tokens(*atom)).sum::<u64>() + digest
     }
 
-    /// Tokens of an atom as it stands.
+    /// Current tokens of a message group.
     pub fn atom_tokens(&self, atom: usize) -> u64 {
         self.atoms[atom].items.iter().map(|at| self.items[*at].now).sum()
     }
 
-    /// Tokens of what never leaves by itself: rules of the system.
+    /// Tokens of items that are never dropped alone: system messages.
     pub fn aside(&self) -> u64 {
         let entries = self.items.iter().enumerate();
         let aside = entries.filter(|(at, entry)| entry.atom.is_none() && Some(*at) != self.summary_item);
         aside.map(|(_, entry)| entry.now).sum()
     }
 
-    /// What a message that is made here costs.
+    /// Counts a generated message.
     pub fn cost(&self, body: &[u8]) -> u64 {
         read(body).map_or(0, |message| self.counter.message(&message))
     }
 
-    /// Messages and tokens as the view came.
+    /// Messages and tokens before the compaction.
     pub fn was(&self) -> Size {
         Size {
             messages: self.items.len() as u64,
@@ -305,7 +305,7 @@ impl<'s> Work<'s> {
         }
     }
 
-    /// Messages and tokens as it stands.
+    /// Current messages and tokens.
     pub fn now(&self) -> Size {
         let gone = usize::from(self.drops_summary);
         let put_in = self.inserts.len() + usize::from(self.summary.is_some());
@@ -315,9 +315,9 @@ impl<'s> Work<'s> {
         }
     }
 
-    /// What goals look at, and triggers but for failures.
+    /// The quantities that goals and triggers test, except failures.
     pub fn measures(&self, window: Option<u64>) -> Measures {
-        // Digests begin no exchange; those ahead of everything else are one, as whatever leads a view is.
+        // Digests begin no exchange; those at the beginning of the view count as one, like any leading messages.
         let lead = self
             .inserts
             .first_key_value()
@@ -332,20 +332,20 @@ impl<'s> Work<'s> {
         }
     }
 
-    /// Whether an item has left.
+    /// Whether an item was dropped.
     pub fn is_gone(&self, at: usize) -> bool {
         let atom = self.items[at].atom;
         atom.is_some_and(|atom| self.atoms[atom].level >= Level::Digest)
     }
 
-    /// Whether an item has left, and a digest stands for it.
+    /// Whether an item was dropped and a digest represents it.
     pub fn is_digested(&self, at: usize) -> bool {
         let atom = self.items[at].atom;
         atom.is_some_and(|atom| self.atoms[atom].level == Level::Digest)
     }
 }
 
-/// A line that is made here, as a message.
+/// Parses a generated line as a message.
 pub fn read(body: &[u8]) -> Option<Message<'_>> {
     let place = crate::error::Place { line: 0, offset: 1 };
     match Record::parse(body, place).kind {
@@ -354,14 +354,14 @@ pub fn read(body: &[u8]) -> Option<Message<'_>> {
     }
 }
 
-/// What a summary of this text costs in a context.
+/// Tokens of a summary of this text in a context.
 pub fn summary_cost(counter: Counter, text: &str) -> u64 {
     counter
         .tokenizer()
         .said(Role::System.name(), &summary::quoted(text))
 }
 
-/// The part of that which is the text's own: its tokens, and those of what keeps it from ending its frame.
+/// Tokens of the text itself within its summary, including those that keep it from ending its frame.
 pub fn shown_cost(counter: Counter, text: &str) -> u64 {
     summary_cost(counter, text).saturating_sub(summary_cost(counter, ""))
 }

@@ -1,16 +1,16 @@
-//! What has become of a view on the table.
+//! The result of a compaction as changes to the view.
 
 use super::super::event::{Fate, Reshaping};
 use super::Work;
 
 impl Work<'_> {
-    /// What has become of the view.
+    /// Converts the working state into changes to the view.
     pub fn into_reshaping(mut self) -> Reshaping {
         let mut reshaping = Reshaping::of(self.view);
         for at in 0..self.items.len() {
             let body = self.items[at].body.take();
             reshaping.fates[at] = match body {
-                // One that takes its place says so itself.
+                // A replaced summary needs no change: the new summary replaces it.
                 _ if Some(at) == self.summary_item && self.drops_summary && self.summary.is_none() => {
                     Fate::Goes
                 }
