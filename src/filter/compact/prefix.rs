@@ -1,5 +1,5 @@
-//! Repeated compaction for a prompt cache: the earlier summary keeps its bytes, and a further record after it summarizes the messages
-//! that leave the view now.
+//! Repeated compaction for a prompt cache: the earlier summary keeps its bytes, and a further record after it
+//! summarizes the messages dropped now.
 
 use super::event::Summary;
 use super::options::Options;

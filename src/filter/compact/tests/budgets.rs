@@ -1,5 +1,5 @@
-//! I2 and I3: what the event tells is what a naive count finds, it is within the budget, and the smallest size that a
-//! failure names is exactly that.
+//! I2 and I3: the sizes in the event match a naive count and are within the budget, and the smallest size named by an
+//! error is exact.
 
 use super::super::{Outcome, Overflow, Target, work::Work};
 use super::case::{Case, Done, OVERFLOW, smallest};
@@ -8,7 +8,7 @@ use crate::filter::Plan;
 use proptest::prelude::*;
 use std::collections::HashSet;
 
-/// A compaction that was made.
+/// Checks a successful compaction.
 pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
     let now = case.size(&done.after, &done.view);
     prop_assert_eq!(done.told("was"), case.was);
@@ -32,7 +32,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
         }
         (None, None) => {}
     }
-    // What fired fires no more.
+    // A trigger that fired does not fire again.
     if let (Some(when), None, None) = (&case.options.when, case.options.budget, done.outcome.smallest) {
         let measures = |session, view| {
             Work::new(session, view, case.counter(session), &HashSet::new()).measures(case.options.window)
@@ -56,7 +56,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A budget that could not be reached: the size that is named is reached, and nothing less.
+/// Checks an unreachable budget: the named size is reachable, and nothing less.
 pub fn floor(case: &Case, error: &Error) -> Result<(), TestCaseError> {
     let Some(size) = smallest(error).filter(|_| case.has_budget_alone()) else {
         return Ok(());
@@ -71,14 +71,14 @@ pub fn floor(case: &Case, error: &Error) -> Result<(), TestCaseError> {
     prop_assert_eq!(reached(best), size);
     let exact = case.with_budget(size, false);
     prop_assert!(exact.is_ok(), "I2: {:?}", exact);
-    // A summary that a view begins with and cannot do without may be written anew, and be shorter.
+    // A summary that the view begins with and cannot do without may be rewritten shorter.
     prop_assert!(reached(exact.unwrap()) <= size);
     for budget in [size - 1, size / 2, 1]
         .into_iter()
         .filter(|budget| *budget < size)
     {
         let less = case.with_budget(budget, false);
-        // That policy looks at the summary and the newest exchanges before anything leaves, and names no size.
+        // With `Overflow::Error` the check of the summary and the newest exchanges comes first, and names no size.
         if let (Overflow::Error, Err(error)) = (case.options.overflow, &less)
             && error.message.starts_with(OVERFLOW)
         {

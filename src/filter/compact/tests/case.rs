@@ -1,4 +1,4 @@
-//! One compaction of a random session, and what it came to.
+//! One compaction of a random session, and its result.
 
 use super::super::event::Size;
 use super::super::{Options, Outcome, plan};
@@ -12,17 +12,17 @@ use crate::model::view::View;
 use crate::tokens::{Counter, Tokenizer};
 use proptest::prelude::*;
 
-/// A session and what is asked for.
+/// A session and the options of its compaction.
 pub struct Case {
     pub before: Session,
     pub view: View,
     pub options: Options,
     pub tokenizer: Tokenizer,
-    /// What the view costs, counted here.
+    /// The size of the view, counted here.
     pub was: Size,
 }
 
-/// What a compaction came to, the event appended.
+/// The result of a compaction, with the event appended.
 pub struct Done {
     pub after: Session,
     pub view: View,
@@ -62,7 +62,7 @@ impl Case {
         Counter::new(self.tokenizer, session.header_text("tokenizer").as_deref())
     }
 
-    /// What a view costs, message by message.
+    /// Counts a view message by message.
     pub fn size(&self, session: &Session, view: &View) -> Size {
         let counter = self.counter(session);
         let tokens = view.items.iter().map(|item| match item.summary(session) {
@@ -90,7 +90,7 @@ impl Case {
         plan(session, self.counter(session), options, stamp)
     }
 
-    /// With another budget and nothing else to decide when.
+    /// Plans with another budget and no trigger.
     pub fn with_budget(&self, budget: u64, best_effort: bool) -> Result<Outcome> {
         let options = Options {
             budget: Some(budget),
@@ -115,21 +115,21 @@ impl Case {
         })
     }
 
-    /// Whether a size is asked for, and nothing else.
+    /// Whether the options have a budget and no trigger.
     pub fn has_budget_alone(&self) -> bool {
         self.options.budget.is_some() && self.options.when.is_none()
     }
 }
 
 impl Done {
-    /// The session as a stream shows it.
+    /// The session as a stream encodes it.
     pub fn stream(&self) -> (Vec<u8>, Session) {
         let bytes = settled(&self.after);
         let session = reread(&bytes);
         (bytes, session)
     }
 
-    /// A size that the event names.
+    /// A size in the event.
     pub fn told(&self, name: &str) -> Size {
         let size = json::member(&self.event, name).unwrap();
         let number = |name| {
@@ -145,16 +145,16 @@ impl Done {
     }
 }
 
-/// The size that a failure names.
+/// The smallest size that an error names.
 pub fn smallest(error: &Error) -> Option<u64> {
     let rest = error.message.split_once("the minimum is ")?.1;
     rest.split(' ').next()?.parse().ok()
 }
 
-/// How the failure of a policy begins that lets nothing give way.
+/// The beginning of the error of `Overflow::Error`.
 pub const OVERFLOW: &str = "summary and newest exchanges exceed";
 
-/// Failures that random options may meet: the budget cannot be reached, or a policy forbids it.
+/// Checks that random options may cause this error: the budget is unreachable, or a policy forbids reaching it.
 pub fn is_expected(error: &Error) -> std::result::Result<(), TestCaseError> {
     let overflow = error.message.starts_with(OVERFLOW);
     let target = error
