@@ -7,15 +7,15 @@ use crate::filter::summarize::{Dates, Instructions, Style};
 use crate::model::message::Category;
 use proptest::prelude::*;
 
-/// Options that are still to be fitted to a session.
+/// Options that are not fitted to a session yet.
 #[derive(Clone, Debug)]
 pub struct Wish {
     pub options: Options,
     /// The budget in ten-thousandths of the view.
     pub budget: Option<u64>,
-    /// Which trigger.
+    /// The number of the trigger.
     pub trigger: Option<usize>,
-    /// Which messages are pinned, in thousandths of the view.
+    /// The pinned messages, in thousandths of the view.
     pub pins: Vec<usize>,
     pub tokenizer: &'static str,
 }
@@ -145,7 +145,7 @@ fn options() -> impl Strategy<Value = Options> {
         )
 }
 
-/// Any wish.
+/// Generates any wish.
 pub fn wish() -> impl Strategy<Value = Wish> {
     let budget = prop_oneof![
         6 => (1u64..10_000).prop_map(Some),

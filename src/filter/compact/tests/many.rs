@@ -11,7 +11,7 @@ use proptest::test_runner::{Config, RngSeed, TestRunner};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// How many: what the environment says, else what is quick enough for every run.
+/// The number of cases: from the environment, else one that is quick enough for every run.
 pub fn cases(usual: u32) -> u32 {
     let asked = std::env::var("CONVO_COMPACTIONS")
         .ok()
@@ -19,13 +19,13 @@ pub fn cases(usual: u32) -> u32 {
     asked.unwrap_or(usual)
 }
 
-/// What chance begins with: the same on every run, unless the environment says otherwise.
+/// The random seed: the same on every run, unless the environment sets another.
 fn seed() -> u64 {
     let asked = std::env::var("CONVO_COMPACTIONS_SEED").ok();
     asked.and_then(|text| text.parse().ok()).unwrap_or(5)
 }
 
-/// Holds one compaction against all invariants; tells what came of it.
+/// Checks one compaction against all invariants; returns its kind of result.
 pub fn hold(session: Session, wish: &Wish) -> Result<&'static str, TestCaseError> {
     let case = Case::new(session, wish);
     let outcome = match (
@@ -66,7 +66,7 @@ pub fn hold(session: Session, wish: &Wish) -> Result<&'static str, TestCaseError
     Ok("compacted")
 }
 
-/// Runs cases of this kind and tells how many came to what.
+/// Runs random cases and prints the number of each kind of result.
 pub fn run(name: &str, usual: u32, wild: bool) {
     let config = Config {
         cases: cases(usual),

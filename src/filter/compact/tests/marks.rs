@@ -1,4 +1,4 @@
-//! I8: every mark that is new names a message of the log, and its size and fingerprint are those of what stood there.
+//! I8: every new placeholder names a message of the log, and has the size and fingerprint of the elided content.
 
 use super::super::mark;
 use super::case::{Case, Done};
@@ -34,7 +34,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
                 marks.push(text.into_owned());
             }
         }
-        // Random text may begin like a mark.
+        // Random text may begin like a placeholder.
         let tells = |text: &String| text.contains(" elided: ") || text.contains(" repeated later: ");
         for text in marks
             .into_iter()

@@ -1,7 +1,7 @@
-//! The invariants of compaction, over random sessions, options and budgets. `CONVO_COMPACTIONS=100000` runs so many;
-//! the invariants are numbered as they are named: I1 valid stays valid, I2 within the budget, I3 never more, I4 twice
-//! is once, I5 order and verbatim text, I6 unknown members, I7 what must stay, I8 nothing is lost, I9 pending calls,
-//! I10 same in, same out.
+//! The invariants of compaction, over random sessions, options and budgets. `CONVO_COMPACTIONS=100000` sets the number
+//! of cases. I1: valid sessions remain valid. I2: within the budget. I3: never larger. I4: idempotent. I5: order and
+//! verbatim text. I6: unknown members. I7: required messages. I8: nothing is lost. I9: pending calls. I10: same input,
+//! same output.
 
 mod budgets;
 mod case;

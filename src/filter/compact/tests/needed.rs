@@ -1,4 +1,4 @@
-//! Each step only as far as needed, and one thing after another.
+//! Each step goes only as far as needed, and makes one change at a time.
 
 use super::super::work::Work;
 use super::super::{Options, step};
@@ -48,7 +48,7 @@ proptest! {
         };
         for (nth, (name, run)) in steps().into_iter().enumerate() {
             if nth == skip {
-                continue; // the others must do without it
+                continue; // the other steps must work without this one
             }
             let asked: RefCell<Vec<(u64, Vec<u64>)>> = RefCell::default();
             run(&mut work, &case.options, &|work| {
@@ -59,7 +59,7 @@ proptest! {
             let first = asked.iter().position(|(total, _)| *total <= target);
             if let Some(first) = first {
                 let whole = name == "drop" && !(case.options.drop_order.is_empty() && case.options.shares.is_empty());
-                // Replies that the view would begin with go as well.
+                // The step also drops replies at the beginning of the view.
                 prop_assert!(whole || work.total == asked[first].0, "{} went on: {} of {}", name, work.total, target);
             }
             for pair in asked.windows(2) {

@@ -1,4 +1,4 @@
-//! What is newest stays, also where nobody asked for anything and where it belongs to what is old.
+//! The newest messages are kept, even without a request and if they belong to old ones.
 
 use super::super::Options;
 use super::case::Case;
@@ -6,7 +6,7 @@ use super::choices::Wish;
 use super::many::hold;
 use crate::model::session::Session;
 
-/// A call of a tool.
+/// A tool call.
 fn call(id: &str, words: usize) -> String {
     let text = "build the shed ".repeat(words);
     format!(
@@ -14,14 +14,14 @@ fn call(id: &str, words: usize) -> String {
     )
 }
 
-/// A call, and one without arguments.
+/// Adds a call without arguments.
 fn and_another(call: &str, id: &str) -> String {
     let another =
         format!(r#"}},{{"id":"{id}","type":"function","function":{{"name":"bash","arguments":"{{}}"}}}}]}}"#);
     call.replacen("}]}", &another, 1)
 }
 
-/// What a tool gave back.
+/// A tool result.
 fn result(id: &str, words: usize) -> String {
     let text = "the shed is red and has a door ".repeat(words);
     format!(r#"{{"role":"tool","id":"r_{id}","tool_call_id":"{id}","content":"{text}"}}"#)
@@ -162,7 +162,7 @@ fn a_pinned_question_at_the_end_is_all_of_what_is_newest() {
 #[test]
 fn a_call_that_waits_ahead_of_a_question_may_leave_with_its_exchange() {
     let two = and_another(&call("p1", 30), "p2");
-    // A result of what was called ahead of the question makes one exchange of both.
+    // A result of a call before the question merges both exchanges.
     holds(
         &[
             said("user", 1, "", 30),
@@ -179,7 +179,7 @@ fn a_call_that_waits_ahead_of_a_question_may_leave_with_its_exchange() {
     );
 }
 
-/// The same case is planned twice each time, with other hashes.
+/// The same case is planned twice each time, with different hashes.
 #[test]
 fn of_two_results_of_a_call_the_summary_has_the_first() {
     let mut lines: Vec<String> = (0..8).map(|nth| said("user", nth, "", 20)).collect();
@@ -201,7 +201,7 @@ fn no_budget_below_the_minimum_is_reached_by_marks_of_arguments() {
     let mut options = Options::default();
     options.mask.inputs = true;
     options.mask.keep = 0;
-    // Results that are no longer than marks, so that the arguments are all that can become smaller.
+    // The results are no longer than placeholders, so that only the arguments can shrink.
     let lines = [
         said("user", 1, "", 3),
         and_another(&and_another(&call("c1", 19), "c2"), "c3"),
@@ -216,7 +216,7 @@ fn no_budget_below_the_minimum_is_reached_by_marks_of_arguments() {
 fn head_and_tail_are_no_more_lines_than_a_result_may_have() {
     let mut options = Options::default();
     options.tool_output.lines = 1;
-    // What might be elided already gets no mark.
+    // Text that may be elided already gets no placeholder.
     let result = result("c1", 11).replacen("shed is", "[convo: is", 1);
     holds_with(&[said("user", 1, "", 3), call("c1", 3), result], &options);
 }
@@ -252,7 +252,7 @@ fn what_stands_ahead_of_a_pinned_question_is_not_newest() {
         said("user", 1, "", 5),
     ];
     holds_with(&lines, &options);
-    // Behind it a loop may be cut where it thinks.
+    // After the question, a loop may be cut at its reasoning.
     for id in ["c2", "c3"] {
         let again = call(id, 30).replacen("\"content\"", thought, 1);
         lines.extend([again, result(id, 30)]);

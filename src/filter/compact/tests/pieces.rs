@@ -1,4 +1,4 @@
-//! I5 and I6: the order is kept, kept text is a piece of what was there, and what nobody knows survives to the byte.
+//! I5 and I6: the order is unchanged, kept text is part of the original, and unknown members survive to the byte.
 
 use super::super::mark;
 use super::case::{Case, Done};
@@ -32,7 +32,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
 fn changed(before: &[u8], after: &[u8]) -> Result<(), TestCaseError> {
     let others = |body: &[u8]| -> Vec<(String, Vec<u8>)> {
         let members = json::members(body, Dialect::Strict).unwrap().into_iter();
-        // A derived id, which the event names, becomes the line's own.
+        // A derived id that the event names becomes the line's own id.
         let named = json::member(before, "id").is_none();
         let stays = |name: &str| !(CHANGING.contains(&name) || named && name == "id");
         let others = members.filter(|(name, _)| stays(name));
@@ -45,7 +45,7 @@ fn changed(before: &[u8], after: &[u8]) -> Result<(), TestCaseError> {
     if let (Some(old), Some(new)) = (json::member(before, "content"), json::member(after, "content")) {
         content(old, new)?;
     }
-    // Reasoning is there as it was or not at all.
+    // Reasoning is unchanged or removed.
     let new = json::member(after, "reasoning");
     prop_assert!(
         new.is_none() || new == json::member(before, "reasoning"),
@@ -78,7 +78,7 @@ fn changed(before: &[u8], after: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The same JSON, but for the middle of long strings.
+/// Checks that JSON is the same except for the middle of long strings.
 fn values(old: &serde_json::Value, new: &serde_json::Value) -> Result<(), TestCaseError> {
     use serde_json::Value;
     match (old, new) {
@@ -128,7 +128,7 @@ fn content(old: &[u8], new: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A head, one mark, and a tail: the longest whole lines, or within a line.
+/// Checks for a head, one placeholder, and a tail: the longest whole lines, or parts of a line.
 fn piece(old: &str, new: &str) -> Result<(), TestCaseError> {
     let mut at = 0;
     for line in new.split_inclusive('\n') {

@@ -1,4 +1,4 @@
-//! A session that is compacted again and again keeps what a prompt cache holds.
+//! A repeatedly compacted session keeps the prefix that a prompt cache holds.
 
 use super::super::prefix::Prefix;
 use super::super::{Choice, Mask, Options, Outcome, Steps, plan};
@@ -10,7 +10,7 @@ use crate::tokens::{Counter, Tokenizer};
 
 const BUDGET: u64 = 4000;
 
-/// Appends exchanges until the view has so many tokens; with results of tools that are so long, where there are any.
+/// Appends exchanges until the view has `tokens` tokens; with `tools` > 0 they have tool results of that length.
 fn grow(session: &mut Session, tools: usize, tokens: u64) {
     let counter = Counter::new(Tokenizer::DEFAULT, None);
     let mut nth = session.len();
@@ -74,7 +74,7 @@ fn summary(session: &Session) -> String {
     text
 }
 
-/// The summaries after each of so many compactions, and whether earlier ones were made into one.
+/// The summary and the outcome of each of `times` compactions.
 fn rounds(choice: Choice, tools: usize, keep_prefix: bool, times: usize) -> Vec<(String, Outcome)> {
     let options = Options {
         budget: Some(BUDGET),
@@ -93,7 +93,7 @@ fn rounds(choice: Choice, tools: usize, keep_prefix: bool, times: usize) -> Vec<
         };
         lines.iter().for_each(|line| session.push_new(line));
         assert!(outcome.report.now.tokens <= BUDGET);
-        // No room is left unused but for what a message takes.
+        // Only the tokens of about one message are unused.
         assert!(
             outcome.report.now.tokens > BUDGET * 9 / 10,
             "{:?}",
@@ -107,7 +107,7 @@ fn rounds(choice: Choice, tools: usize, keep_prefix: bool, times: usize) -> Vec<
 #[test]
 fn earlier_records_stay_to_the_byte_until_they_are_too_much() {
     let count = |text: &str| Tokenizer::DEFAULT.count(text);
-    // The first takes as much as there is room for; the second makes one of it that leaves room for more.
+    // The first takes all available tokens; the second is a consolidated record that leaves tokens for more.
     for (choice, tools, most) in [
         (Choice::Tiered, 0, [0, 0, 1]),
         (Choice::Optimize, 0, [1, 1, 2]),
@@ -130,7 +130,7 @@ fn earlier_records_stay_to_the_byte_until_they_are_too_much() {
                 let further = now.strip_prefix(before.as_str()).unwrap();
                 assert!(further.starts_with("\n[summary of "), "{further}");
                 assert!(count(now) <= BUDGET * 3 / 4 + 10);
-                // All of the earlier text is in the part that stays.
+                // The prefix includes all of the earlier text.
                 assert!(report.prefix.bytes > before.len() as u64);
                 assert!(report.prefix.tokens >= count(before));
                 let first = report.prefix.first_changed.as_deref();
@@ -153,7 +153,7 @@ fn a_first_handoff_of_much_takes_more_and_stays() {
         retry: true,
         ..Options::default()
     };
-    // Of little, of much, and a second time.
+    // A small session, a large one, and a second compaction.
     let handoffs = [&[2][..], &[8, 2]].map(|sizes| {
         let mut session = Session::default();
         let mut handoffs = Vec::new();
@@ -212,7 +212,7 @@ fn what_a_cache_loses_counts_against_a_small_gain() {
     };
     lines.iter().for_each(|line| session.push_new(line));
     grow(&mut session, 20, BUDGET + 2000);
-    // Marks gain some per cent, and change the view from its beginning on.
+    // Placeholders save a few percent, and change the view from its beginning.
     let masks = |keep_prefix, min_gain| Options {
         steps: Steps {
             mask: true,

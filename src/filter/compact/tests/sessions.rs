@@ -1,4 +1,4 @@
-//! Random sessions: whatever a log may hold, in order or not, in all scripts, small and large.
+//! Random sessions: any content of a log, in order or not, in all scripts, small and large.
 
 use super::super::work::read;
 use super::texts::{RULES, Text, quoted, text};
@@ -6,7 +6,7 @@ use crate::model::session::Session;
 use crate::tokens::Tokenizer;
 use proptest::prelude::*;
 
-/// A line, or a few that belong together; numbers choose among what was there before.
+/// A line, or a few related ones; numbers select among earlier lines.
 #[derive(Clone, Debug)]
 pub enum Turn {
     System {
@@ -18,22 +18,22 @@ pub enum Turn {
         media: u8,
         extra: bool,
     },
-    /// A user who says something that is to hold on.
+    /// A user message with a standing instruction.
     Rule(usize),
-    /// What merely happened.
+    /// A context message.
     Happened(Text),
     Reply {
         text: Text,
         thinks: u8,
         extra: bool,
     },
-    /// Calls; each with its tool, its arguments, and the result where it comes at once.
+    /// Calls; each with its tool, its arguments, and its result if that follows at once.
     Calls {
         calls: Vec<Call>,
         thinks: u8,
         backwards: bool,
     },
-    /// A result of a call that was made some time before, or of none.
+    /// A result of an earlier call, or of none.
     Late {
         which: usize,
         text: Text,
@@ -50,7 +50,7 @@ pub enum Turn {
     Restore(usize),
 }
 
-/// A call.
+/// A tool call.
 #[derive(Clone, Debug)]
 pub struct Call {
     pub tool: u8,
@@ -60,15 +60,15 @@ pub struct Call {
     pub named: bool,
 }
 
-/// How a session comes about.
+/// The recipe of a session.
 #[derive(Clone, Debug)]
 pub struct Plot {
     pub turns: Vec<Turn>,
-    /// Whether ids of messages repeat.
+    /// Whether message ids repeat.
     pub repeated: bool,
     /// How many of ten messages have an id.
     pub identified: u8,
-    /// Whether lines say what they cost, in the header's tokenizer.
+    /// Whether lines have token counts, by the header's tokenizer.
     pub counted: Option<&'static str>,
 }
 
@@ -130,7 +130,7 @@ fn orderly() -> impl Strategy<Value = Call> {
     })
 }
 
-/// Any session; one that is not wild is as a program leaves it that does nothing wrong.
+/// Generates any session; without `wild`, one that a correct program could write.
 pub fn plot(wild: bool) -> impl Strategy<Value = Plot> {
     let length = prop_oneof![20 => 0usize..25, 4 => 25usize..60, 1 => 60usize..200];
     let turns = length.prop_flat_map(move |length| prop::collection::vec(turn(wild), length));
@@ -146,21 +146,21 @@ pub fn plot(wild: bool) -> impl Strategy<Value = Plot> {
     })
 }
 
-/// The session under way.
+/// The session under construction.
 struct Scene<'p> {
     plot: &'p Plot,
     session: Session,
-    /// Ids of messages.
+    /// Message ids.
     ids: Vec<String>,
     events: Vec<String>,
     put_in: Vec<String>,
-    /// Calls without a result, with their tools.
+    /// Unanswered calls, with their tools.
     open: Vec<(String, &'static str)>,
     lines: usize,
 }
 
 impl Plot {
-    /// The session.
+    /// Builds the session.
     pub fn session(&self) -> Session {
         let mut scene = Scene {
             plot: self,
@@ -188,7 +188,7 @@ impl Scene<'_> {
         self.lines += 1;
     }
 
-    /// The rest of a message: its id and its time.
+    /// The remaining members of a message: its id and its time.
     fn tail(&mut self) -> String {
         let mut tail = String::new();
         let nth = self.lines;
@@ -399,7 +399,7 @@ fn content(text: &Text) -> String {
     content_with(text, if text.seed.is_multiple_of(5) { 1 } else { 0 })
 }
 
-/// The member with the content: a text, or parts, some with media and some of a kind that nobody knows.
+/// The content member: a text or parts, some with media and some of an unknown type.
 fn content_with(text: &Text, media: u8) -> String {
     let said = match text.say() {
         empty if empty.trim().is_empty() => "so".to_string(),

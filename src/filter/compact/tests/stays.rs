@@ -1,4 +1,4 @@
-//! I7 and I9: what must stay is there as it was, and calls stay with their results.
+//! I7 and I9: required messages are kept unchanged, and calls keep their results.
 
 use super::case::{Case, Done};
 use crate::model::exchange::Cuts;
@@ -8,7 +8,7 @@ use crate::model::view::{Item, View};
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
 
-/// How an item of the view before stands afterwards.
+/// The state of an item of the original view afterwards.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Fate {
     Same,
@@ -16,7 +16,7 @@ pub enum Fate {
     Gone,
 }
 
-/// The fate of each item: lines by their index, what was put in by its id.
+/// The fate of each item: lines are matched by index, inserted messages by id.
 pub fn fates(case: &Case, done: &Done) -> Vec<Fate> {
     let key = |session: &Session, item: &Item| match item {
         Item::Line(index) | Item::Edited(index, _) => format!("line {index}"),
@@ -55,7 +55,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
     );
     let waiting = waiting(session, view);
     let steps = case.options.steps;
-    // An exchange may be cut behind its request then, and the request in its middle.
+    // These steps may cut an exchange after its request, and shorten the request.
     let cuts = steps.mask && steps.head_tail && (steps.summary || steps.drop);
     let movable = |item: &Item| !item.stays(session) && !matches!(item, Item::Summary(_));
     let last = view.items.iter().rposition(movable).unwrap_or(0);
@@ -85,7 +85,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
             prop_assert!(fates[at] != Fate::Changed, "I9: item {} waits for a result", at);
         }
     }
-    // Whoever called and was answered is there with the answers, or gone with them.
+    // A call and its results are kept or dropped together.
     for (result, caller) in pairs(session, view) {
         let gone = |at: usize| fates[at] == Fate::Gone;
         prop_assert_eq!(
@@ -96,7 +96,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
             result
         );
     }
-    // A view that began with a user or a record still does.
+    // A view that began with a user message or a record still does.
     let opens = |session: &Session, view: &View| {
         let first = view
             .items
@@ -114,7 +114,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Results and their calls, where an id says so without doubt.
+/// Results and their calls, if the id is unambiguous.
 fn pairs(session: &Session, view: &View) -> Vec<(usize, usize)> {
     let mut calls: HashMap<String, Vec<usize>> = HashMap::new();
     let mut results: HashMap<String, Vec<usize>> = HashMap::new();
@@ -138,7 +138,7 @@ fn pairs(session: &Session, view: &View) -> Vec<(usize, usize)> {
     results.into_iter().filter_map(one).collect()
 }
 
-/// Items with calls of which one has no result anywhere behind it; a result without an id may be of any.
+/// Items with a call that has no later result; a result without an id may belong to any call.
 fn waiting(session: &Session, view: &View) -> HashSet<usize> {
     let mut answered = HashSet::new();
     let mut found = HashSet::new();

@@ -1,18 +1,18 @@
-//! Random texts in all scripts, from a number: the same number says the same.
+//! Random texts in all scripts, generated from a number: the same number gives the same text.
 
 use crate::model::json;
 use proptest::prelude::*;
 
-/// A text.
+/// A random text.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
-    /// What it says.
+    /// The seed of the text.
     pub seed: u32,
-    /// About how many words.
+    /// The approximate number of words.
     pub size: usize,
 }
 
-/// Standing instructions, some in the middle of other things.
+/// Standing instructions, some surrounded by other text.
 pub const RULES: [&str; 4] = [
     "Please never touch the file src/0.rs.",
     "Thanks. From now on answer in Danish, and keep it short!",
@@ -64,7 +64,7 @@ const WORDS: [&str; 40] = [
 ];
 
 impl Text {
-    /// The text.
+    /// Generates the text.
     pub fn say(&self) -> String {
         let mut state = u64::from(self.seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
         let mut next = |most: usize| {
@@ -88,7 +88,7 @@ impl Text {
     }
 }
 
-/// Any text: mostly short, now and then one of 30 KB. Seeds repeat, so that texts do.
+/// Any text: mostly short, occasionally 30 KB. Seeds repeat, so that texts do.
 pub fn text() -> impl Strategy<Value = Text> {
     let size = prop_oneof![20 => 0usize..12, 16 => 12usize..90, 2 => 120usize..500];
     let size = prop_oneof![400 => size, 1 => 2000usize..5000];
@@ -96,7 +96,7 @@ pub fn text() -> impl Strategy<Value = Text> {
     (seed, size).prop_map(|(seed, size)| Text { seed, size })
 }
 
-/// As a JSON string.
+/// Encodes a text as a JSON string.
 pub fn quoted(text: &str) -> String {
     let mut raw = Vec::new();
     json::push_text(&mut raw, text);

@@ -1,4 +1,4 @@
-//! I4, I8 and I10: twice is once, in the store and in a stream; nothing is lost; same in, same out.
+//! I4, I8 and I10: compaction is idempotent in the store and in a stream; nothing is lost; same input, same output.
 
 use super::super::Options;
 use super::case::{Case, Done, EVENT};
@@ -16,7 +16,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
     prop_assert_eq!(sent(&stream), sent(&done.after));
     again(case, &stream, "I4 in a stream")?;
     prop_assert_eq!(settled(&stream), bytes);
-    // What was appended since stays, and everything else is as it was.
+    // Messages appended since are kept, and everything else is restored.
     let mut restored = done.after.clone();
     restored.push_new(br#"{"role":"user","content":"since then"}"#);
     let undo = format!(r#"{{"type":"restore","id":"e_undo","at":"2026-01-03T00:00:00Z","of":"{EVENT}"}}"#);
@@ -40,9 +40,9 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What was compacted once is not compacted again.
+/// Checks that a compacted session is not compacted again.
 fn again(case: &Case, session: &Session, place: &str) -> Result<(), TestCaseError> {
-    // A trigger of two groups may fire by the other.
+    // A trigger of two groups may fire by its other group.
     let options = Options {
         when: None,
         ..case.options.clone()

@@ -1,4 +1,4 @@
-//! I1: what an interface takes it still takes afterwards.
+//! I1: a session that an API accepts is still accepted after compaction.
 
 use super::super::Thinking;
 use super::case::{Case, Done};
@@ -12,14 +12,14 @@ use proptest::prelude::*;
 use std::collections::HashSet;
 
 pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
-    // Whoever takes all reasoning out has it switched off.
+    // A user who removes all reasoning has thinking switched off.
     let thinking = case.options.thinking != Thinking::Drop;
     let broken = broken((&case.before, &case.view), (&done.after, &done.view), thinking);
     prop_assert!(broken.is_none(), "I1: {}", broken.unwrap_or_default());
     Ok(())
 }
 
-/// What an interface does not take of the second that took the first.
+/// The errors of the second session for an API and options that accept the first.
 pub fn broken(before: (&Session, &View), after: (&Session, &View), thinking: bool) -> Option<String> {
     if !is_plain(before.0, before.1) {
         return None;
@@ -62,8 +62,8 @@ fn requested(api: Api, session: &Session, view: &View) -> String {
     String::from_utf8_lossy(&elements(api, session, view).join(&b"\n"[..])).into_owned()
 }
 
-/// Whether it is clear which call a result is of: the results have ids, and no id has two calls. Where an id has several,
-/// some interfaces take the result of one for that of all.
+/// Whether every result has an unambiguous call: the results have ids, and no id has two calls. If an id repeats, some
+/// APIs take one result as that of all its calls.
 fn is_plain(session: &Session, view: &View) -> bool {
     let mut calls = HashSet::new();
     view.messages(session).all(|message| {
