@@ -349,7 +349,7 @@ fn reported(work: &Work<'_>) -> Option<u64> {
     })
 }
 
-/// This many compactions in a row, each soon after the last, are refused.
+/// After this many compactions in a row, each within this many exchanges, the next one is refused.
 const THRASH: usize = 3;
 
 /// Refuses to compact a session repeatedly without effect: a message in it is too large for the budget.

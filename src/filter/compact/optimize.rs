@@ -113,7 +113,7 @@ fn is_much(work: &Work<'_>, free: &[usize], room: u64) -> bool {
     tokens > room.saturating_mul(20) && !free.iter().any(calls)
 }
 
-/// Tries to reach the target by shortening long results and replacing older ones by placeholders; whether that
+/// Tries to reach the target by shortening long results and replacing older ones with placeholders; whether that
 /// sufficed.
 fn only_marks(work: &mut Work<'_>, options: &Options, target: &Target) -> bool {
     let enough = |work: &Work<'_>| target.is_met(work);

@@ -19,12 +19,12 @@ pub enum Choice {
 /// The treatment of media.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Media {
-    /// Replace media by placeholders, except in the newest user message.
+    /// Replace media with placeholders, except in the newest user message.
     #[default]
     KeepLast,
     /// Keep all media.
     Keep,
-    /// Replace all media by placeholders.
+    /// Replace all media with placeholders.
     Drop,
 }
 
@@ -55,17 +55,17 @@ pub enum Overflow {
 /// The steps that a compaction may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps {
-    /// Replace repeated reads by placeholders.
+    /// Replace repeated reads with placeholders.
     pub dedupe: bool,
-    /// Replace media by placeholders.
+    /// Replace media with placeholders.
     pub media: bool,
     /// Remove closed reasoning.
     pub thinking: bool,
     /// Remove the middle of long results.
     pub head_tail: bool,
-    /// Replace results by placeholders.
+    /// Replace results with placeholders.
     pub mask: bool,
-    /// Replace exchanges with tool calls by digests.
+    /// Replace exchanges that call tools with digests.
     pub digest: bool,
     /// Summarize dropped messages.
     pub summary: bool,
@@ -99,7 +99,7 @@ impl Steps {
     };
 }
 
-/// How to replace results and arguments by placeholders.
+/// How to replace results and arguments with placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mask {
     /// The number of newest results to keep.
@@ -120,7 +120,7 @@ impl Mask {
         self.exclude.iter().any(|excluded| excluded == tool)
     }
 
-    /// Whether to replace arguments of a tool's calls by placeholders.
+    /// Whether to replace arguments of a tool's calls with placeholders.
     pub fn marks_arguments(&self, tool: &str) -> bool {
         self.inputs && !self.excludes(tool)
     }

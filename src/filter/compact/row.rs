@@ -188,13 +188,13 @@ fn places(work: &Work<'_>) -> Places {
     let begins: Vec<bool> = (0..work.atoms.len())
         .map(|atom| atom < behind || !loops || reasons(atom))
         .collect();
-    // The trailing fixed groups include all of the newest groups, unless a loop is open.
+    // If the last group is fixed, no other group counts as newest, unless a loop is open.
     let last = (behind..work.atoms.len()).rev().find(there);
     let last = match last.filter(free) {
         None if loops => (behind..work.atoms.len()).rev().find(free),
         last => last,
     };
-    // Fixed groups in an open loop cannot begin the row.
+    // If an open loop has fixed groups, keep all of its groups.
     let parted = loops && fixed.iter().any(|atom| *atom >= behind);
     let first = match parted {
         true => (behind..work.atoms.len()).find(free),

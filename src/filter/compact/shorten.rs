@@ -2,7 +2,7 @@
 
 use super::mark;
 
-/// Most bytes and lines that are left of a text.
+/// Most bytes and lines of a shortened text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// Bytes.

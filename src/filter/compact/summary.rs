@@ -106,7 +106,7 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
         leave_room(work, options, &covered, freed, room);
         return;
     }
-    // If the view begins with the summary and cannot do without it, do not replace it by a smaller one.
+    // If the view begins with the summary and cannot do without it, do not replace it with a smaller one.
     if before.is_some() && room < freed && !work.may_drop_summary() && !work.exchanges_summary {
         return;
     }
@@ -134,7 +134,7 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
     if let Some((summary, tokens)) = found {
         work.summarize(summary, tokens);
     }
-    // Neither the new summary nor the earlier one may cost the budget.
+    // Neither the new summary nor the earlier one is worth exceeding the budget.
     if goal.asks() && !goal.is_met(work) {
         work.drop_summary();
     }

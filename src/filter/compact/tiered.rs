@@ -83,7 +83,7 @@ fn leave_all_but(work: &mut Work<'_>, options: &Options, target: &Target, keep: 
     }
 }
 
-/// The last resort: replaces results of the newest exchange by placeholders and reduces the summary.
+/// The last resort: replaces results of the newest exchange with placeholders and reduces the summary.
 pub fn last_resort(work: &mut Work<'_>, options: &Options, target: &Target) {
     if options.steps.mask {
         let all = Mask {

@@ -213,7 +213,7 @@ fn cut(work: &Work<'_>, text: &str, most: u64, at: usize) -> Option<String> {
     if text.len() as u64 <= most || mark::is_arguments(text) {
         return None;
     }
-    // If most of the arguments are syntax and short texts, a placeholder says as much.
+    // If most of the arguments are syntax and short texts, a placeholder is as informative.
     let count = |text: &str| work.counter.tokenizer().count(text);
     let tokens = match text.len() as u64 > most.saturating_mul(64) {
         true => text.len() as u64 / 4,

@@ -1,4 +1,4 @@
-//! Repeated reads: replaces the older of byte-identical results of the same call by placeholders.
+//! Repeated reads: replaces the older of byte-identical results of the same call with placeholders.
 
 use super::super::mark;
 use super::super::work::{Level, Work};
@@ -59,7 +59,7 @@ fn repeats(work: &Work<'_>, writers: &[String]) -> Vec<(usize, usize)> {
 fn key(work: &Work<'_>, at: usize, call: &ToolCall<'_>) -> Option<Key> {
     let mut sha = Sha256::new();
     let shown = work.unmarked(at)?;
-    // An edited result must also match in its original text, which the fingerprint in the placeholder is of.
+    // An edited result must also match in its original text, which the placeholder's fingerprint describes.
     let original = work.original(at).and_then(|message| mark::content(&message))?;
     for text in [&call.name, &call.arguments, &shown, &original] {
         sha.update((text.len() as u64).to_le_bytes());

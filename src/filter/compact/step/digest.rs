@@ -1,4 +1,4 @@
-//! Replaces exchanges with tool calls by one line each.
+//! Replaces each exchange that calls tools with one line.
 
 use super::super::digest;
 use super::super::mark;
@@ -7,7 +7,7 @@ use super::Enough;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Message;
 
-/// Replaces exchanges with tool calls by digests, except the newest and those that must be kept in part.
+/// Replaces exchanges that call tools with digests, except the newest and those that must be kept in part.
 pub fn run(work: &mut Work<'_>, protected: usize, enough: Enough<'_>) {
     let end = work.exchanges.len().saturating_sub(protected.max(1));
     for exchange in 0..end {

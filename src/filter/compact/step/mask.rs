@@ -1,4 +1,4 @@
-//! Replaces results by placeholders; call and result remain a pair.
+//! Replaces results with placeholders; call and result remain a pair.
 
 use super::super::mark;
 use super::super::options::Mask;
@@ -8,7 +8,7 @@ use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Replaces results by placeholders, except the newest, until it is enough and at least `min_gain` tokens are saved.
+/// Replaces results with placeholders, except the newest, until it is enough and at least `min_gain` tokens are saved.
 /// Changes nothing if that gain is impossible.
 pub fn run(work: &mut Work<'_>, mask: &Mask, min_gain: u64, enough: Enough<'_>) {
     if enough(work) {
@@ -140,7 +140,7 @@ pub fn arguments_mark(work: &Work<'_>, text: &str, id: &str) -> Option<String> {
 }
 
 impl Work<'_> {
-    /// Replaces the line of an item by one with placeholders.
+    /// Replaces the line of an item with one that contains placeholders.
     pub fn mark(&mut self, at: usize, body: Vec<u8>, tokens: u64, reason: &'static str) {
         self.set(at, body, tokens);
         if let Some(atom) = self.items[at].atom {

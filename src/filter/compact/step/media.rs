@@ -1,4 +1,4 @@
-//! Replaces images, sounds and files by placeholders.
+//! Replaces images, sounds and files with placeholders.
 
 use super::super::mark;
 use super::super::options::Media;

@@ -4,7 +4,7 @@ use super::super::options::Options;
 use super::super::work::Work;
 use super::{Enough, head_tail, mask};
 
-/// Removes the middle of results, then replaces results by placeholders, until it is enough.
+/// Removes the middle of results, then replaces results with placeholders, until it is enough.
 pub fn run(work: &mut Work<'_>, options: &Options, results: &[usize], enough: Enough<'_>) {
     for shortened in [true, false] {
         for at in results {

@@ -1,4 +1,4 @@
-//! The newest messages are kept, even without a request and if they belong to old ones.
+//! The newest messages are kept, even without a request, and even if they belong to an old exchange.
 
 use super::super::Options;
 use super::case::Case;

@@ -96,7 +96,7 @@ impl Work<'_> {
         }
     }
 
-    /// Replaces an exchange by a digest if that is smaller; whether it was.
+    /// Replaces an exchange with a digest if that is smaller; whether it was.
     pub fn digest(&mut self, exchange: usize, body: Vec<u8>) -> bool {
         let tokens = self.cost(&body);
         if tokens >= self.exchange_tokens(exchange) {

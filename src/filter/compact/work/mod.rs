@@ -147,7 +147,7 @@ pub struct Work<'s> {
     pub summary_item: Option<usize>,
     /// The inserted summary and its tokens.
     pub summary: Option<(Summary, u64)>,
-    /// Whether to replace the earlier summary by a smaller one although the view needs a summary.
+    /// Whether to replace the earlier summary with a smaller one although the view needs a summary.
     pub exchanges_summary: bool,
     /// Whether to drop the earlier summary.
     drops_summary: bool,
