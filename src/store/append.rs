@@ -1,4 +1,4 @@
-//! Lines at the end of a log: locked, in one write, durable before anything is acknowledged.
+//! Appends lines to a log: under a lock, in one write, durable before any line is acknowledged.
 
 use super::directory::{Directory, Facts};
 use super::log::{Chain, Pending};
@@ -10,7 +10,7 @@ use rustix::fs::OFlags;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// Appends to one session. The lock is held during a flush only, so that other writers get their turn.
+/// Appends to one session. Holds the lock only during a flush, so that other writers can append in between.
 #[derive(Debug)]
 pub struct Appender<'s> {
     store: &'s Store,
@@ -18,11 +18,11 @@ pub struct Appender<'s> {
     pending: Pending,
     acknowledged: u64,
     known: Option<Known>,
-    /// Length that the log must have.
+    /// Required length of the log.
     expected: Option<u64>,
 }
 
-/// The log as the last flush left it.
+/// The log after the last flush.
 #[derive(Debug)]
 struct Known {
     file: File,
@@ -31,7 +31,7 @@ struct Known {
     chain: Chain,
 }
 
-/// A log whose lock is held, and its end.
+/// A locked log and its end.
 #[derive(Debug)]
 pub(super) struct HeldEnd {
     pub file: File,
@@ -52,13 +52,13 @@ impl<'s> Appender<'s> {
         }
     }
 
-    /// Appends only while the log has this length, which is the one that was read.
+    /// Appends only if the log has this length, so that it has not changed since it was read.
     pub(super) fn expecting(mut self, length: u64) -> Self {
         self.expected = Some(length);
         self
     }
 
-    /// Adds a line to what the next flush writes; one newline at its end is taken as its ending.
+    /// Adds a line for the next flush, with or without a newline at its end.
     pub fn push(&mut self, line: &[u8]) -> Result<()> {
         self.pending.push(line)
     }
@@ -69,18 +69,18 @@ impl<'s> Appender<'s> {
         self.flush()
     }
 
-    /// Number of bytes that wait for a flush.
+    /// Returns the number of bytes that the next flush writes.
     pub fn waiting(&self) -> usize {
         self.pending.size()
     }
 
-    /// Number of lines that are durable.
+    /// Returns the number of durable lines.
     pub fn acknowledged(&self) -> u64 {
         self.acknowledged
     }
 
-    /// Makes everything that was pushed durable and tells how many lines are so in all. After an error nothing
-    /// of it is in the log, unless it is [`Kind::Unsure`], and it is still waiting.
+    /// Makes all pushed lines durable and returns the total number of durable lines. After an error the lines are still
+    /// pending and none is in the log, unless the error is [`Kind::Unsure`].
     pub fn flush(&mut self) -> Result<u64> {
         if self.pending.is_empty() {
             return Ok(self.acknowledged);
@@ -89,7 +89,7 @@ impl<'s> Appender<'s> {
         self.write(held)
     }
 
-    /// Takes the log's lock and looks at its end.
+    /// Locks the log and reads its end.
     pub(super) fn hold(&mut self) -> Result<HeldEnd> {
         let name = log_name(&self.id);
         let sessions = self.store.sessions()?.ok_or_else(|| no_session(&self.id))?;
@@ -110,7 +110,7 @@ impl<'s> Appender<'s> {
         }
         if before.is_none() {
             atomic::sweep(sessions, &atomic::temporary_name(&name));
-            // Readers beside it see the log up to here, and not a last line that a write may have just begun.
+            // Concurrent readers read the log up to here, without a last line that a writer may have just begun.
             let mark = Mark::set(&file, facts.size);
             self.store.settle_name(sessions, &facts)?;
             drop(mark);
@@ -130,7 +130,7 @@ impl<'s> Appender<'s> {
         })
     }
 
-    /// Writes what waits to a log that is held, makes it durable, and lets go of the lock.
+    /// Writes the pending lines to a locked log, makes them durable, and releases the lock.
     pub(super) fn write(&mut self, held: HeldEnd) -> Result<u64> {
         let HeldEnd {
             file,
@@ -152,7 +152,7 @@ impl<'s> Appender<'s> {
         drop(mark);
         self.acknowledged += self.pending.len() as u64;
         self.pending.clear();
-        // An unlock cannot fail in a way that matters here: at worst the next flush opens the file anew.
+        // A failed unlock is harmless: the next flush opens the file again.
         if file.unlock().is_ok() {
             self.known = Some(Known {
                 file,
@@ -164,7 +164,7 @@ impl<'s> Appender<'s> {
         Ok(self.acknowledged)
     }
 
-    /// Lets go of a log that was held, and writes nothing.
+    /// Releases a locked log without writing.
     pub(super) fn release(&mut self, held: HeldEnd) {
         if !held.tail.torn && held.file.unlock().is_ok() {
             self.known = Some(Known {
@@ -176,8 +176,8 @@ impl<'s> Appender<'s> {
         }
     }
 
-    /// Computes the checksums anew when a program that takes no lock got its lines in before ours. Only digits
-    /// change, and nothing of it was acknowledged yet.
+    /// Recomputes the checksums if a program that takes no lock appended lines before ours. Only digits change, and
+    /// none of these lines is acknowledged yet.
     fn reseal(&mut self, sessions: &Directory, file: &File, at: u64, behind_newline: bool) -> Result<Chain> {
         let name = log_name(&self.id);
         let shown = sessions.shown(&name);
@@ -197,11 +197,11 @@ impl<'s> Appender<'s> {
                     "the last line is truncated; the new line follows on a line of its own",
                 )));
             }
-            (false, true) => chain.pass(b"\n"), // the one that was for a torn line is a blank line now
+            (false, true) => chain.pass(b"\n"), // the newline for a torn line is now a blank line
             _ => {}
         }
         self.pending.close(&mut chain);
-        // A descriptor for appending writes at the end, wherever it is told to.
+        // A descriptor in append mode ignores the offset and writes at the end.
         let place = sessions
             .file(&name, OFlags::RDWR)?
             .ok_or_else(|| no_session(&self.id))?;

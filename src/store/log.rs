@@ -1,4 +1,4 @@
-//! The lines of a log and the chain of checksums that runs through them; see convo-format(5).
+//! The lines of a log and their chain of checksums; see convo-format(5).
 
 use crate::error::{Error, Kind, Place, Result};
 use crate::model::json;
@@ -7,10 +7,10 @@ use memchr::memmem::Finder;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// The eight digits that stand for "the line before" at the start of a log.
+/// The digits of the previous line at the start of a log.
 pub const START: Digits = *b"00000000";
 
-/// A checksum as it is written: lower-case hex.
+/// A checksum as eight lower-case hexadecimal digits.
 pub type Digits = [u8; 8];
 
 const MEMBER: &[u8; 9] = b",\"_crc\":\"";
@@ -26,8 +26,8 @@ const RESUME: &[u8; 11] = b",\"_chain\":\"";
 /// Length of `,"_chain":"xxxxxxxx"`.
 const RESUMED: usize = 20;
 
-/// So many bytes of a seal may differ from the one that belongs there for the line to count as ours and damaged;
-/// sixteen that agree, some of them digits of this very line's checksum, are no chance.
+/// Maximum number of bytes of a seal that may be wrong in a line that still counts as a damaged line of ours. Sixteen
+/// matching bytes, some of them digits of this line's checksum, are not a coincidence.
 const DEFACED: usize = 3;
 
 pub(super) fn seal(digits: Digits) -> [u8; SEAL] {
@@ -46,7 +46,7 @@ pub(super) fn hex(checksum: u32) -> Digits {
     digits
 }
 
-/// The checksum that a line (without its newline) ends with.
+/// Returns the checksum at the end of a line without its newline.
 pub fn digits_of(line: &[u8]) -> Option<Digits> {
     let tail = line.last_chunk::<SEAL>()?;
     let digits: Digits = *tail[9..].first_chunk()?;
@@ -56,12 +56,13 @@ pub fn digits_of(line: &[u8]) -> Option<Digits> {
     (is_hex && *tail == seal(digits)).then_some(digits)
 }
 
-/// How a repair's line begins, and the longest that one is up to its checksum.
+/// Prefix of a repair record, and the maximum length of one up to its checksum.
 const REPAIR: &[u8] = b"{\"type\":\"repair\",";
 pub(super) const REPAIR_LENGTH: usize = 256;
 
-/// The state that a repair left behind its line, of which these are the bytes up to its checksum's comma: the chain
-/// goes on from it, and not from the line's own digits, so that what stands behind the repair keeps its checksums.
+/// Returns the chain state that a repair record contains; `covered` is its bytes up to the comma of its checksum. The
+/// chain continues from this state and not from the record's own digits, so that the lines after it keep their
+/// checksums.
 fn resumed(covered: &[u8]) -> Option<u32> {
     if covered.len() > REPAIR_LENGTH || !covered.starts_with(REPAIR) {
         return None;
@@ -75,7 +76,7 @@ fn resumed(covered: &[u8]) -> Option<u32> {
     is_hex.then(|| u32::from_str_radix(text, 16).ok()).flatten()
 }
 
-/// The line without its checksum, newline kept; a line without one is what it was.
+/// Removes the checksum and keeps the newline; a line without a checksum is unchanged.
 pub fn strip(line: &[u8]) -> Cow<'_, [u8]> {
     let mut bare = Vec::new();
     if strip_into(line, &mut bare) {
@@ -85,7 +86,7 @@ pub fn strip(line: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// A line as it enters a store: without its checksum, and without any other member of that name.
+/// Returns a line for storage: without its checksum and any other member of that name.
 pub fn bare(line: &[u8]) -> Cow<'_, [u8]> {
     let line = strip(line);
     if CHECKSUM.find(&line).is_none() || json::member(&line, "_crc").is_none() {
@@ -94,7 +95,7 @@ pub fn bare(line: &[u8]) -> Cow<'_, [u8]> {
     json::with_members(&line, &[("_crc", None)]).map_or(line, Cow::Owned)
 }
 
-/// Puts a line without its checksum into `bare`; whether it had one.
+/// Writes a line without its checksum to `bare`; returns whether it had one.
 pub fn strip_into(line: &[u8], bare: &mut Vec<u8>) -> bool {
     let (ended, newline) = line
         .strip_suffix(b"\n")
@@ -109,23 +110,23 @@ pub fn strip_into(line: &[u8], bare: &mut Vec<u8>) -> bool {
     true
 }
 
-/// What the chain says about a line.
+/// The result of checking a line against the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Its checksum is right, and so is every byte since the checked line before it.
+    /// Its checksum is correct, and so is every byte since the previous checked line.
     Sealed,
-    /// It has no checksum: the next checked line vouches for it.
+    /// It has no checksum; the checksum of the next checked line covers it.
     Unchecked,
-    /// It, or what stood between it and the checked line before it, is not what was written.
+    /// It was changed, or a line between it and the previous checked line was.
     Broken,
 }
 
-/// The running checksum of a log: CRC-32C of the last checked line's digits and of every byte since its newline.
+/// The running checksum of a log: CRC-32C of the last checked line's digits and every byte since its newline.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain {
     state: u32,
-    /// After a broken line: the state if the damage was in its checksum and not in the rest, so that one broken
-    /// line does not break the next one's verdict too.
+    /// After a broken line: the state if only its checksum is damaged, so that one broken line does not make the next
+    /// one broken too.
     alternative: Option<u32>,
 }
 
@@ -136,7 +137,7 @@ impl Default for Chain {
 }
 
 impl Chain {
-    /// Behind a checked line with these digits.
+    /// Returns the chain after a checked line with these digits.
     fn after(digits: Digits) -> Chain {
         Chain {
             state: crc32c::crc32c(&digits),
@@ -144,7 +145,7 @@ impl Chain {
         }
     }
 
-    /// Behind a checked line: its bytes up to its checksum's comma, and the digits.
+    /// Returns the chain after a checked line: its bytes up to the comma of its checksum, and its digits.
     pub fn behind(covered: &[u8], digits: Digits) -> Chain {
         match resumed(covered) {
             Some(state) => Chain {
@@ -155,26 +156,26 @@ impl Chain {
         }
     }
 
-    /// The checksum of every byte so far, as [`crc32c::crc32c_append`] goes on from it.
+    /// Returns the checksum of all bytes so far, which [`crc32c::crc32c_append`] can continue.
     pub(super) fn state(&self) -> u32 {
         self.state
     }
 
-    /// Goes over bytes that have no checksum of their own, newlines included.
+    /// Adds bytes that have no checksum of their own, newlines included.
     pub fn pass(&mut self, bytes: &[u8]) {
         self.state = crc32c::crc32c_append(self.state, bytes);
         self.alternative = self.alternative.map(|state| crc32c::crc32c_append(state, bytes));
     }
 
-    /// Goes over a line up to where its checksum's comma belongs, and gives the checksum.
+    /// Adds a line up to the position of its checksum's comma; returns the checksum.
     pub fn close(&mut self, covered: &[u8]) -> Digits {
         let digits = hex(crc32c::crc32c_append(self.state, covered));
         *self = Chain::behind(covered, digits);
         digits
     }
 
-    /// Judges a line, its newline included, and goes on behind it. After a broken line the chain continues from
-    /// the digits that stand there, so that one broken line is one verdict.
+    /// Checks a line, its newline included, and advances past it. After a broken line, continues from the digits in
+    /// that line, so that one broken line is reported once.
     pub fn verify(&mut self, line: &[u8]) -> Verdict {
         let ended = line.strip_suffix(b"\n").unwrap_or(line);
         let Some((covered, tail)) = ended.split_last_chunk::<SEAL>() else {
@@ -201,7 +202,7 @@ impl Chain {
                 .filter(|(byte, right)| **byte != *right)
                 .count();
             if differing <= DEFACED {
-                // A writer that sees no seal continues from the line before.
+                // A writer that finds no seal continues from the previous line.
                 *self = Chain {
                     alternative: Some(behind.state),
                     ..Chain::after(expected)
@@ -214,10 +215,10 @@ impl Chain {
     }
 }
 
-/// Lines as they will stand in a log, with room for the checksums, which are known only under the lock.
+/// Lines to be written to a log, with placeholders for the checksums, which are only known under the lock.
 #[derive(Debug)]
 pub struct Pending {
-    /// A newline for a torn tail, then the lines.
+    /// A newline to end a torn tail, then the lines.
     bytes: Vec<u8>,
     lines: Vec<Piece>,
 }
@@ -238,8 +239,8 @@ impl Default for Pending {
 }
 
 impl Pending {
-    /// Adds a line; one newline at its end is taken as its ending. A message or event gets a checksum (one that
-    /// it brought is replaced); anything else stays the bytes that it is.
+    /// Adds a line, with or without a newline at its end. A message or event gets a checksum, which replaces any
+    /// existing one; other lines are not changed.
     pub fn push(&mut self, line: &[u8]) -> Result<()> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         if memchr::memchr(b'\n', line).is_some() {
@@ -248,12 +249,12 @@ impl Pending {
                 "cannot store a line that contains a newline",
             ));
         }
-        // Not the start of an input: a byte order mark would be content here.
+        // Not at offset 0: a byte order mark would be content here.
         self.add(line, &Record::parse(line, Place { line: 0, offset: 1 }).kind);
         Ok(())
     }
 
-    /// Adds a line that was read already.
+    /// Adds a parsed line.
     pub fn push_record(&mut self, record: &Record<'_>) {
         self.add(record.body, &record.kind);
     }
@@ -266,7 +267,7 @@ impl Pending {
         let covered = match (closed, digits_of(line).is_some()) {
             (true, true) => Some(line.len() - SEAL),
             (true, false) => Some(line.len() - 1),
-            // Not ours, and would be taken for a checked line: a second seal comes off again and leaves it whole.
+            // Not a record, but looks like a checked line: a second seal, which is removed on reading, protects it.
             (false, true) => Some(line.len() - 1),
             (false, false) => None,
         };
@@ -309,7 +310,7 @@ impl Pending {
         });
     }
 
-    /// Computes the checksums behind `chain`, which goes on to their end.
+    /// Computes the checksums as a continuation of `chain`, and advances it past the lines.
     pub fn close(&mut self, chain: &mut Chain) {
         let mut start = 1;
         for piece in &self.lines {
@@ -324,27 +325,27 @@ impl Pending {
         }
     }
 
-    /// The bytes to write, behind a newline when the log's last line has none.
+    /// Returns the bytes to write, after a newline if the log's last line is torn.
     pub fn bytes(&self, torn: bool) -> &[u8] {
         if torn { &self.bytes } else { &self.bytes[1..] }
     }
 
-    /// Number of lines.
+    /// Returns the number of lines.
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// Whether there is no line.
+    /// Whether there are no lines.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// Number of bytes that wait.
+    /// Returns the number of pending bytes.
     pub fn size(&self) -> usize {
         self.bytes.len() - 1
     }
 
-    /// Forgets all lines and keeps the memory.
+    /// Removes all lines and keeps the allocated memory.
     pub fn clear(&mut self) {
         self.bytes.truncate(1);
         self.lines.clear();
@@ -373,7 +374,7 @@ pub(super) mod tests {
 
     #[test]
     fn checksums_are_those_of_the_description() {
-        // Computed bit by bit outside this program, with the polynomial 0x82f63b78 reflected.
+        // Computed bit by bit with another program, with the reflected polynomial 0x82f63b78.
         let log = stored(&[
             r#"{"role":"user","content":"hi"}"#,
             "# by hand",

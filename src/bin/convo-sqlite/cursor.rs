@@ -1,6 +1,5 @@
-//! `state.vscdb` of Cursor: a table of keys and values, with a row for each composer, which is a session, and one for each
-//! of its bubbles, which is a message. Source of the keys and members:
-//! specstoryai/getspecstory, specstory-cli/pkg/providers/cursoride/types.go.
+//! Cursor's `state.vscdb`: a key-value table with one row per composer (a session) and one per bubble (a message).
+//! Source of the keys and members: specstoryai/getspecstory, specstory-cli/pkg/providers/cursoride/types.go.
 
 use super::NOWHERE;
 use super::database::{self, Database, number};
@@ -16,7 +15,7 @@ use std::collections::BTreeSet;
 
 const NAME: &str = "cursor";
 
-/// The system, as the program asks for it.
+/// The definition of this system.
 pub const SESSIONS: System = System {
     name: NAME,
     what: "chats of the Cursor editor",
@@ -27,16 +26,17 @@ pub const SESSIONS: System = System {
     sessions,
 };
 
-/// What the keys of composers begin with.
+/// Prefix of the keys of composers.
 const COMPOSER: &str = "composerData:";
 
-/// The keys with this beginning, which ends with a colon: from this one, up to the other.
+/// Returns the range of keys with this prefix, which ends with a colon: from the first one, up to but excluding the
+/// second.
 fn range(beginning: &str) -> [String; 2] {
     let stem = beginning.strip_suffix(':').unwrap_or(beginning);
     [beginning.to_string(), format!("{stem};")]
 }
 
-/// What the keys of the bubbles of a composer begin with.
+/// Returns the prefix of the keys of a composer's bubbles.
 fn bubbles(composer: &str) -> String {
     format!("bubbleId:{composer}:")
 }
@@ -49,7 +49,7 @@ fn rows(database: &Database) -> Result<Vec<Row>> {
         let key = database::text(row, 0)?.unwrap_or_default();
         let value = database::bytes(row, 1)?.unwrap_or_default();
         let composer = object(&value);
-        // A tab that was opened and not used.
+        // A tab that was opened but never used.
         let is_unused = composer
             .as_deref()
             .is_some_and(|composer| listed(composer).is_empty());
@@ -82,7 +82,7 @@ fn value(database: &Database, key: &str) -> Result<Option<Vec<u8>>> {
         .flatten())
 }
 
-/// The elements of the list that orders the messages: ids in newer versions, bubbles in the first.
+/// Returns the elements of the list that orders the messages: ids in newer versions, bubbles in the first version.
 fn listed(composer: &[u8]) -> Vec<&[u8]> {
     let list = |name| json::elements(json::member(composer, name)?, Dialect::Python);
     let list = |name| list(name).filter(|list| !list.is_empty());
@@ -166,24 +166,24 @@ fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<S
     Ok(vec![session])
 }
 
-/// The directory of a workspace.
+/// Returns the directory of a workspace.
 fn directory(workspace: &[u8]) -> Option<&[u8]> {
     json::member(json::member(workspace, "uri")?, "fsPath")
 }
 
-/// Whether an element of the list is a bubble itself, and not only the id of one.
+/// Whether an element of the list is a bubble, not only its id.
 fn is_bubble(element: &[u8]) -> bool {
     let has = |name| json::member(element, name).is_some();
     has("text") || has("thinking") || has("toolFormerData")
 }
 
-/// A text that is not empty.
+/// Returns a text unless it is empty.
 fn filled(raw: &[u8]) -> Option<String> {
     let text = json::text(raw)?.into_owned();
     (!text.is_empty()).then_some(text)
 }
 
-/// A time: RFC 3339, or milliseconds since 1970.
+/// Parses a time: RFC 3339, or milliseconds since 1970.
 fn moment(raw: &[u8]) -> Option<String> {
     match json::text(raw) {
         Some(text) => time::is_rfc3339(&text).then(|| text.into_owned()),
@@ -194,7 +194,7 @@ fn moment(raw: &[u8]) -> Option<String> {
     }
 }
 
-/// A row of a message.
+/// A row that contains a message.
 struct Bubble<'b> {
     id: &'b str,
     raw: &'b [u8],
@@ -205,7 +205,7 @@ impl Bubble<'_> {
         json::member(self.raw, name)
     }
 
-    /// The message, and the result of its tool call.
+    /// Returns the message, and the result of its tool call.
     fn records(&self) -> Vec<Vec<u8>> {
         let role = match self.member("type") {
             Some(b"1") => "user",
@@ -261,7 +261,7 @@ impl Bubble<'_> {
     }
 }
 
-/// Reasoning with its signature.
+/// Converts reasoning with its signature.
 fn thought(raw: &[u8]) -> Option<Vec<u8>> {
     let text = json::member(raw, "text").and_then(filled);
     let signature = json::member(raw, "signature").filter(|raw| filled(raw).is_some());
@@ -277,7 +277,7 @@ fn thought(raw: &[u8]) -> Option<Vec<u8>> {
     Some(part.finish())
 }
 
-/// The tokens that are known: zero means unknown.
+/// Returns the known token counts; zero means unknown.
 fn usage(raw: &[u8]) -> Option<Vec<u8>> {
     let mut usage = ObjectBuilder::default();
     for (own, name) in [("inputTokens", "input_tokens"), ("outputTokens", "output_tokens")] {
@@ -293,7 +293,7 @@ struct Tool<'b> {
     raw: &'b [u8],
     id: String,
     call: Vec<u8>,
-    /// What else the program notes of it.
+    /// Its other metadata.
     about: Vec<u8>,
 }
 
@@ -325,7 +325,7 @@ impl Tool<'_> {
         })
     }
 
-    /// The message with the result; none of a call that was rejected, or that runs.
+    /// Returns the message with the result; `None` if the call was rejected or is still running.
     fn result(&self, bubble: &str, time: Option<&str>) -> Option<Vec<u8>> {
         let (result, error) = (said(self.raw, "result"), said(self.raw, "error"));
         let is_error = error.is_some();
@@ -346,7 +346,7 @@ impl Tool<'_> {
     }
 }
 
-/// A member that is JSON in a string, or JSON itself, as text.
+/// Returns a member as text. Its value is JSON or a string that contains JSON.
 fn said(raw: &[u8], name: &str) -> Option<String> {
     let value = json::member(raw, name)?;
     match value {

@@ -1,4 +1,4 @@
-//! A database that is only read: whatever way it is opened, nothing is made or changed beside it.
+//! Read-only access to a database, which never creates or changes files next to it.
 
 use convo::error::{Error, Kind, Result};
 use convo::model::time;
@@ -14,36 +14,37 @@ use std::time::{Duration, SystemTime};
 /// An open database.
 pub struct Database {
     connection: Connection,
-    /// The file's name.
+    /// The file name without its directory.
     name: String,
-    /// The copy that is read, when it is one.
+    /// The temporary copy, if one is read.
     _copy: Option<Copied>,
-    /// The file that is read without any lock, and its size and time then.
+    /// The file, if it is read without a lock, and its size and time when it was opened.
     alone: Option<(PathBuf, Facts)>,
-    /// Whether it is written through a log that is not there.
+    /// Whether the database uses a write-ahead log that does not exist.
     lacks_its_log: bool,
 }
 
-/// Size and time of a change.
+/// Size and modification time.
 type Facts = (u64, Option<SystemTime>);
 
-/// What every database begins with.
+/// The first bytes of every database.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// Maximum size of a value or row in bytes: reading one takes several times as much memory.
+/// Maximum size of a value or row in bytes; reading one takes several times as much memory.
 const LONGEST: i32 = 64 << 20;
 
-/// How long another program may hold it.
+/// How long to wait for the lock of another program.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Database {
-    /// Opens a file. With a write-ahead log beside it:
+    /// Opens a database. If it has a write-ahead log:
     ///
-    /// - and the index of that log, a program is at work: the file is read as one of its readers, which locks the index
-    ///   and does not change it;
-    /// - and no index, a program died: file and log are read in a copy, since reading them would make an index;
+    /// - and an index of the log, a program uses the database: opens it as another reader, which locks the index but
+    /// does not change it;
+    /// - and no index, a program died: opens a copy of the file and the log, because reading them in place would create
+    /// an index.
     ///
-    /// and without one nothing can be missing from the file itself.
+    /// Without a log, the file itself is complete.
     pub fn open(path: &Path) -> Result<Database> {
         check(path)?;
         let (log, index) = (beside(path, LOG), beside(path, "-shm"));
@@ -70,25 +71,25 @@ impl Database {
             alone,
             lacks_its_log,
         };
-        // While nobody writes to it; of what a log holds the file may be no end yet.
+        // While no other program writes. With a log, the file itself may be incomplete.
         if !is_logged || lacks_its_log {
             database.at_once(|| database.tables().and_then(|_| is_whole(path)))?;
         }
         Ok(database)
     }
 
-    /// The file's name, without its folder.
+    /// Returns the file name without its directory.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it is written through a log and none lies beside it: all is in the file when the program that wrote it
-    /// has ended, and else the newest is missing.
+    /// Whether the database uses a write-ahead log that does not exist. The file is complete if the program that wrote
+    /// it has ended; otherwise the newest changes are missing.
     pub fn lacks_its_log(&self) -> bool {
         self.lacks_its_log
     }
 
-    /// Reads several times from the database as it is at one moment. Not longer: a program that wants to write waits.
+    /// Runs several reads in one transaction. Keep it short, because it blocks programs that write.
     pub fn at_once<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
         self.connection.execute_batch("BEGIN").map_err(failed)?;
         let found = read();
@@ -96,7 +97,7 @@ impl Database {
         found
     }
 
-    /// Refuses what was read without a lock while a program began to write.
+    /// Fails if another program began to write during a read without a lock.
     pub fn is_as_it_was(&self) -> Result<()> {
         let Some((path, before)) = &self.alone else {
             return Ok(());
@@ -107,7 +108,7 @@ impl Database {
         Err(changed())
     }
 
-    /// The names of the tables.
+    /// Returns the names of the tables.
     pub fn tables(&self) -> Result<Vec<String>> {
         self.all(
             "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
@@ -116,16 +117,16 @@ impl Database {
         )
     }
 
-    /// The names of a table's columns; none when there is no such table.
+    /// Returns the column names of a table; empty if the table does not exist.
     pub fn columns(&self, table: &str) -> Result<Vec<String>> {
         self.all("SELECT name FROM pragma_table_info(?1)", &[table], |row| {
             row.get(0)
         })
     }
 
-    /// Where the rows of a table are found by one of its columns, without a look at all of them each time: what stands
-    /// behind FROM, the table being `t`, and the column there. Where the table has no index, one is made in memory or
-    /// in a file that has no name, and which ends with the connection.
+    /// Returns the FROM clause, in which the table is `t`, and the column to look up rows of a table without a full
+    /// scan. If the table has no index on the column, creates one in memory or in an unnamed file, which is deleted
+    /// with the connection.
     pub fn by(&self, table: &str, column: &str) -> Result<(String, String)> {
         let known = "SELECT 1 FROM pragma_index_list(?1) l, pragma_index_info(l.name) i \
                      WHERE i.seqno = 0 AND lower(i.name) = lower(?2) AND l.partial = 0 LIMIT 1";
@@ -144,7 +145,7 @@ impl Database {
         Ok((from, "f.key".to_string()))
     }
 
-    /// The first row of a query.
+    /// Returns the first row of a query.
     pub fn first<T>(
         &self,
         query: &str,
@@ -154,7 +155,7 @@ impl Database {
         Ok(self.all(query, values, read)?.into_iter().next())
     }
 
-    /// Every row of a query.
+    /// Returns all rows of a query.
     pub fn all<T>(
         &self,
         query: &str,
@@ -170,28 +171,28 @@ impl Database {
     }
 }
 
-/// The bytes of a column, be it text or not; none when there is nothing.
+/// Returns the bytes of a column of any type; `None` for NULL.
 pub fn bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Vec<u8>>> {
     let value = row.get_ref(column)?;
     Ok(value.as_bytes_or_null()?.map(<[u8]>::to_vec))
 }
 
-/// The text of a column, damaged characters replaced; none when there is nothing.
+/// Returns the text of a column with invalid UTF-8 replaced; `None` for NULL.
 pub fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
     Ok(bytes(row, column)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// A name in a query.
+/// Quotes a name for a query.
 pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A number of a column; none when there is none.
+/// Returns the number in a column; `None` if the value is not a number.
 pub fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<i64>> {
     Ok(row.get_ref(column)?.as_i64_or_null().unwrap_or_default())
 }
 
-/// A time of a table, which is UTC and does not say so; none when it is none.
+/// Converts a time in UTC, with or without a zone, to RFC 3339; `None` if it is not a time.
 pub fn utc(text: &str) -> Option<String> {
     let named = text.ends_with('Z') || text.get(19..).is_some_and(|rest| rest.contains(['+', '-']));
     let time = text.replacen(' ', "T", 1);
@@ -199,10 +200,10 @@ pub fn utc(text: &str) -> Option<String> {
     time::is_rfc3339(&time).then_some(time)
 }
 
-/// Ending of the write-ahead log.
+/// Suffix of the write-ahead log.
 const LOG: &str = "-wal";
 
-/// The file beside another whose name has this ending more, unless it is empty.
+/// Returns the path with this suffix; `None` if the file is empty or does not exist.
 fn beside(path: &Path, ending: &str) -> Option<PathBuf> {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
@@ -214,7 +215,7 @@ fn facts(path: &Path) -> Result<Facts> {
     Ok((about.len(), about.modified().ok()))
 }
 
-/// Refuses what is no database, in words of our own.
+/// Fails if the file is not a database, with an error message of convo.
 fn check(path: &Path) -> Result<()> {
     let about = fs::metadata(path).map_err(|error| Error::io("cannot open", error))?;
     if !about.is_file() {
@@ -231,11 +232,11 @@ fn check(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The beginning of a file.
+/// Size of the database header.
 const HEADER: u64 = 100;
 
-/// The byte of it that says how changes are written, and its value for a write-ahead log. Source: "Database File
-/// Format", sqlite.org, 1.3.
+/// Offset of the journal mode in the header, and its value for a write-ahead log. Source: "Database File Format",
+/// sqlite.org, 1.3.
 const MODE: usize = 18;
 const LOGGED: u8 = 2;
 
@@ -248,8 +249,8 @@ fn head(path: &Path) -> Result<Vec<u8>> {
     read().map_err(|error| Error::io("cannot read", error))
 }
 
-/// Refuses a file whose end is missing: SQLite reads on in it, and finds less than there was. Source: as above, 1.3.2,
-/// 1.3.7 and 1.3.8: the count of pages is true while the counter of changes is the one that it was written at.
+/// Fails if the file is truncated: SQLite would read it and return less data. Source: same, 1.3.2, 1.3.7 and 1.3.8: the
+/// page count is valid while the change counter equals the one that it was written with.
 fn is_whole(path: &Path) -> Result<()> {
     let head = head(path)?;
     let number = |at: usize| {
@@ -269,7 +270,7 @@ fn is_whole(path: &Path) -> Result<()> {
 }
 
 fn connect(path: &Path, how: &str) -> Result<Connection> {
-    // As a URI, so that the way of reading can be said; every byte of the path that means something there is escaped.
+    // A URI, because it can set the open mode; escapes every byte of the path that is special in a URI.
     let mut uri = String::from("file:");
     for byte in fs::canonicalize(path)
         .map_err(|error| Error::io("cannot open", error))?
@@ -291,15 +292,15 @@ fn connect(path: &Path, how: &str) -> Result<Connection> {
     connection
         .set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)
         .map_err(failed)?;
-    // What its author wrote into it is data: no function of a view runs.
+    // The database is untrusted: do not run functions in its views.
     connection
         .pragma_update(None, "trusted_schema", false)
         .map_err(failed)?;
     Ok(connection)
 }
 
-/// A reader next to the programs that have a database open. The index of the log is only read: a reader needs nothing but
-/// locks of it, unless no program has left a mark there by which a reader holds its place.
+/// Opens a database that other programs use. The index of the log is only read: a reader only needs locks on it, unless
+/// no program has left a read mark there that it can use.
 fn reader(path: &Path) -> Result<Connection> {
     let connection = connect(path, "mode=ro&readonly_shm=1")?;
     connection
@@ -308,7 +309,7 @@ fn reader(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// The error of this library for one of SQLite.
+/// Converts an error of SQLite.
 pub fn failed(error: rusqlite::Error) -> Error {
     let kind = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Kind::Locked,
@@ -334,13 +335,13 @@ pub fn failed(error: rusqlite::Error) -> Error {
     }
 }
 
-/// The error of a database that changed.
+/// Returns the error for a database that changed during the read.
 fn changed() -> Error {
     let error = Error::new(Kind::Locked, "modified by another program while it was read");
     error.hint("the output may be inconsistent; run the command again")
 }
 
-/// A copy in a folder of its own, which goes when it is dropped.
+/// A copy in its own directory, which is removed on drop.
 struct Copied {
     folder: PathBuf,
 }
@@ -354,7 +355,7 @@ impl Copied {
         let copied = Copied {
             folder: fresh().map_err(failed)?,
         };
-        // A log that is moved into the file meanwhile is read once more.
+        // Copies again if a checkpoint moved the log into the file meanwhile.
         for _ in 0..2 {
             let before = (facts(path)?, facts(log)?);
             fs::copy(path, copied.folder.join(NAME)).map_err(failed)?;
@@ -373,7 +374,7 @@ impl Drop for Copied {
     }
 }
 
-/// A folder that nobody else can look into.
+/// Creates a directory that only this user can read.
 fn fresh() -> io::Result<PathBuf> {
     let mut nth = 0;
     loop {

@@ -1,5 +1,5 @@
-//! goose's `sessions.db`: a row for each session and message. They are put together to the document that its export
-//! prints, and read as that is.
+//! goose's `sessions.db`: one row per session and message. Assembles the document that goose's export prints, and reads
+//! it with the codec of that format.
 
 use super::database::{self, Database, number, utc};
 use super::made::{self, array, quoted};
@@ -11,7 +11,7 @@ use convo::format::{self, Format, Source};
 use convo::model::json::ObjectBuilder;
 use convo::model::session::Session;
 
-/// The system, as the program asks for it.
+/// The definition of this system.
 pub const SESSIONS: System = System {
     name: "goose",
     what: "sessions of goose",
@@ -72,7 +72,7 @@ fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<S
     format::convert(Format::Goose, &source, report)
 }
 
-/// What the row of a session says of it, in the words of an export.
+/// Returns the metadata of a session in the form of an export.
 fn about(database: &Database, row: &Row) -> Result<ObjectBuilder> {
     let names = database.columns("sessions")?;
     let found = database.first("SELECT * FROM sessions WHERE id = ?1", &[&row.id], |row| {
@@ -94,7 +94,7 @@ fn about(database: &Database, row: &Row) -> Result<ObjectBuilder> {
             "created_at" | "updated_at" => {
                 about.text(name, &utc(&text()).unwrap_or_else(|| text().into_owned()))
             }
-            // What is JSON there is JSON in an export.
+            // JSON columns are JSON in an export too.
             name if name == "extension_data" || name.ends_with("_json") => {
                 let inner = made::value(text().as_bytes()).unwrap_or_else(|| value.clone());
                 about.raw(name.strip_suffix("_json").unwrap_or(name), inner)
@@ -105,7 +105,7 @@ fn about(database: &Database, row: &Row) -> Result<ObjectBuilder> {
     Ok(about)
 }
 
-/// The messages of a session, in the order of their rows.
+/// Returns the messages of a session in row order.
 fn messages(database: &Database, row: &Row) -> Result<Vec<Vec<u8>>> {
     let columns = database.columns("messages")?;
     let column = |name: &str| match columns.iter().any(|column| column == name) {
@@ -129,7 +129,7 @@ fn messages(database: &Database, row: &Row) -> Result<Vec<Vec<u8>>> {
             )
             .text("role", &database::text(row, 0)?.unwrap_or_default())
             .raw("created", number(row, 2)?.unwrap_or(0).to_string());
-        // What is no list of blocks is the text that it is, which is told where the message is read.
+        // Content that is not a list of blocks becomes a string; the codec reports it.
         let blocks = made::value(&content).filter(|value| value.starts_with(b"["));
         message.raw(
             "content",

@@ -1,4 +1,4 @@
-//! Sessions that are made of rows.
+//! Builds sessions from rows.
 
 use super::database::Database;
 use super::system::Row;
@@ -7,18 +7,18 @@ use convo::format::workspace::Workspace;
 use convo::model::json::{self, ObjectBuilder};
 use convo::model::key;
 
-/// Where a session that is not the main one hangs.
+/// The origin of a session that is not the main one.
 pub struct Lineage<'a> {
     /// `branch`, `fork`, ...
     pub kind: &'static str,
-    /// Id of the session that it was made of, in the database.
+    /// Id of its original in the database.
     pub parent: &'a str,
-    /// Id of the last message that both have.
+    /// Id of the last message that both contain.
     pub at: Option<&'a str>,
 }
 
-/// The first line of the session that a row is; `nth` is 0 for the main one and counts its branches, `own` is what the
-/// system has beside, and `format` what its messages are.
+/// Builds the header of the session of a row. `nth` is 0 for the main session and counts its branches; `own` is
+/// additional metadata of the system, and `format` the format of its messages.
 pub fn header(
     database: &Database,
     (system, format): (&'static str, &str),
@@ -58,7 +58,7 @@ pub fn header(
     header.finish(&id)
 }
 
-/// What a branch of a row is called; the main one has the row's own name.
+/// Returns the name of a branch of a row; the main branch has the name of the row.
 pub fn name(id: &str, nth: usize) -> String {
     match nth {
         0 => id.to_string(),
@@ -66,7 +66,7 @@ pub fn name(id: &str, nth: usize) -> String {
     }
 }
 
-/// A record that is no message, carried along.
+/// Builds a passthrough record.
 pub fn foreign(system: &str, raw: &[u8]) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event
@@ -76,27 +76,27 @@ pub fn foreign(system: &str, raw: &[u8]) -> Vec<u8> {
     event.finish()
 }
 
-/// The text as JSON.
+/// Encodes a text as JSON.
 pub fn quoted(text: &str) -> Vec<u8> {
     let mut raw = Vec::with_capacity(text.len() + 2);
     json::push_text(&mut raw, text);
     raw
 }
 
-/// An array of these values.
+/// Encodes an array of these values.
 pub fn array<V: AsRef<[u8]>>(values: &[V]) -> Vec<u8> {
     let values: Vec<&[u8]> = values.iter().map(AsRef::as_ref).collect();
     [b"[".as_slice(), &values.join(&b','), b"]"].concat()
 }
 
-/// The value on one line, when these bytes are one.
+/// Returns the value on one line; `None` if the bytes are not a JSON value.
 pub fn value(raw: &[u8]) -> Option<Vec<u8>> {
     let raw = raw.trim_ascii();
     let end = json::value_end(raw, 0, json::Dialect::Python).ok()?;
     (end == raw.len() && std::str::from_utf8(raw).is_ok()).then(|| json::compact(raw).0)
 }
 
-/// The same of an object.
+/// Like [`value`], for objects only.
 pub fn object(raw: &[u8]) -> Option<Vec<u8>> {
     value(raw).filter(|value| value.starts_with(b"{"))
 }

@@ -1,5 +1,5 @@
-//! The plugin `convo sqlite`: prints the sessions in SQLite databases as a stream. A plugin, since SQLite takes longer to
-//! compile than everything else, and most pipes do not read databases.
+//! The plugin `convo sqlite`: prints the sessions in SQLite databases as a record stream. It is a plugin because SQLite
+//! takes longer to compile than everything else, and most pipelines do not read databases.
 #![forbid(unsafe_code)]
 
 mod agents;
@@ -125,7 +125,7 @@ fn run(arguments: &Arguments, label: &str, output: &Output) -> Result<()> {
         true => list(arguments, system, &database, &rows, output),
         false => print(arguments, label, system, &database, &rows, output),
     };
-    // What is waiting was read before the failure.
+    // The buffered output was read before the failure.
     output.flush()?;
     output.losses(label);
     printed?;
@@ -172,7 +172,7 @@ fn print(
         let read = database.at_once(|| (system.sessions)(database, row, &mut report));
         let sessions = match read {
             Ok(sessions) => sessions,
-            // One that is damaged beyond reading keeps none of the others back.
+            // A session that cannot be read does not prevent reading the others.
             Err(error) if error.kind == Kind::Data && !arguments.strict => {
                 output.error(label, &about(row, error));
                 continue;
@@ -221,5 +221,5 @@ fn object(system: &System, row: &Row, bytes: u64) -> String {
     .to_string()
 }
 
-/// A place that is no line of a file.
+/// The place of data that is not a line of a file.
 const NOWHERE: Place = Place { line: 0, offset: 0 };

@@ -1,5 +1,5 @@
-//! opencode's `opencode.db`: a row for each session, message and part. They are put together to the document that its
-//! export prints, and read as that is.
+//! opencode's `opencode.db`: one row per session, message and part. Assembles the document that opencode's export
+//! prints, and reads it with the codec of that format.
 
 use super::database::{self, Database, number};
 use super::made::{self, array};
@@ -13,7 +13,7 @@ use convo::model::time;
 use rusqlite::types::ValueRef;
 use std::collections::{HashMap, VecDeque};
 
-/// The system, as the program asks for it.
+/// The definition of this system.
 pub const SESSIONS: System = System {
     name: "opencode",
     what: "sessions of opencode",
@@ -28,7 +28,7 @@ pub const SESSIONS: System = System {
     sessions,
 };
 
-/// Columns that an export has under another name.
+/// Columns that have another name in an export.
 const KNOWN: [&str; 9] = [
     "id",
     "project_id",
@@ -97,7 +97,7 @@ fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<S
     format::convert(Format::Opencode, &source, report)
 }
 
-/// The document that an export of the session would be.
+/// Builds the document that an export of the session would print.
 fn document(database: &Database, row: &Row) -> Result<Vec<u8>> {
     let (info, beside) = info(database, row)?;
     let mut parts = parts(database, row)?;
@@ -121,7 +121,7 @@ fn document(database: &Database, row: &Row) -> Result<Vec<u8>> {
         let own = parts.remove(&id).unwrap_or_default();
         messages.push(message(&told(info, &data), &own));
     }
-    // Parts whose message is gone belong to none, and are carried along.
+    // Parts without a message are preserved as passthrough data.
     let mut left: Vec<_> = parts.into_iter().collect();
     left.sort();
     messages.extend(left.iter().map(|(_, parts)| message(b"null", parts)));
@@ -139,7 +139,7 @@ fn message(info: &[u8], parts: &[Vec<u8>]) -> Vec<u8> {
     message.finish()
 }
 
-/// What the row of a session says of it, and the columns that an export has not.
+/// Returns the metadata of a session, and the columns that an export does not contain.
 fn info(database: &Database, row: &Row) -> Result<(Vec<u8>, ObjectBuilder)> {
     let names = database.columns("session")?;
     let found = database.first("SELECT * FROM session WHERE id = ?1", &[&row.id], |row| {
@@ -183,7 +183,7 @@ fn info(database: &Database, row: &Row) -> Result<(Vec<u8>, ObjectBuilder)> {
     Ok((info.finish(), beside))
 }
 
-/// A value of a column as JSON; none where there is nothing.
+/// Encodes the value of a column as JSON; `None` for NULL.
 pub fn raw(value: ValueRef<'_>) -> Option<Vec<u8>> {
     match value {
         ValueRef::Null => None,
@@ -194,7 +194,7 @@ pub fn raw(value: ValueRef<'_>) -> Option<Vec<u8>> {
     }
 }
 
-/// The parts of each message of a session.
+/// Returns the parts of each message of a session.
 fn parts(database: &Database, row: &Row) -> Result<HashMap<String, Vec<Vec<u8>>>> {
     let (from, key) = database.by("part", "session_id")?;
     let query = format!("SELECT t.id, t.message_id, t.data FROM {from} WHERE {key} = ?1 ORDER BY t.id");
@@ -216,7 +216,7 @@ fn parts(database: &Database, row: &Row) -> Result<HashMap<String, Vec<Vec<u8>>>
     Ok(parts)
 }
 
-/// An object with what a column holds behind the ids that this lacks; of what is no object the text stands in it.
+/// Adds the members of a column to an object after its ids; a value that is not an object is added as text.
 fn told(mut built: ObjectBuilder, data: &[u8]) -> Vec<u8> {
     let members = made::object(data);
     match members

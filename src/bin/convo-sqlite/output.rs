@@ -1,4 +1,4 @@
-//! The only file of the plugin that prints: a stream on standard output, messages on standard error.
+//! The only file of the plugin that prints: records to standard output, diagnostics to standard error.
 
 use crate::terminal_filter::TerminalFilter;
 use convo::error::{Error, Kind, Result};
@@ -7,14 +7,14 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashSet};
 use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
 
-/// Where data and messages go, and how the run ends.
+/// The output and the exit status of a run.
 pub struct Output {
     out: RefCell<Box<dyn Write>>,
     worst: Cell<u8>,
     closed: Cell<bool>,
-    /// Notes that were told: what is true of one session is likely true of all.
+    /// Notices already printed; one of them usually applies to all sessions.
     told: RefCell<HashSet<String>>,
-    /// What the sessions that were printed have lost, by kind.
+    /// Losses of the printed sessions, by kind.
     lost: RefCell<BTreeMap<Loss, u64>>,
 }
 
@@ -34,7 +34,7 @@ impl Default for Output {
 }
 
 impl Output {
-    /// Writes a line of data; a newline is put behind it where there is none.
+    /// Writes a record, with a newline at its end.
     pub fn line(&self, line: &[u8]) -> Result<()> {
         let mut out = self.out.borrow_mut();
         let ended = line.ends_with(b"\n");
@@ -46,7 +46,7 @@ impl Output {
         self.checked(written)
     }
 
-    /// Writes what is waiting.
+    /// Flushes the output.
     pub fn flush(&self) -> Result<()> {
         let flushed = self.out.borrow_mut().flush();
         self.checked(flushed)
@@ -60,12 +60,12 @@ impl Output {
         })
     }
 
-    /// Whether the reader of our output went away, which is no failure.
+    /// Whether the reader of the output closed it, which is not an error.
     pub fn is_closed(&self) -> bool {
         self.closed.get()
     }
 
-    /// The status of the run: the worst that was met.
+    /// Returns the exit status: the highest one reported.
     pub fn status(&self) -> u8 {
         match self.closed.get() {
             true => 0,
@@ -73,7 +73,7 @@ impl Output {
         }
     }
 
-    /// Tells of an error.
+    /// Reports an error.
     pub fn error(&self, label: &str, error: &Error) {
         self.ended(error.kind);
         let mut text = format!("convo: {label}: {}", error.message);
@@ -83,7 +83,7 @@ impl Output {
         self.tell(&text);
     }
 
-    /// Tells what reading a session found.
+    /// Reports damage and notices of a session.
     pub fn report(&self, label: &str, id: &str, report: Report) {
         for finding in report.findings {
             if finding.damage {
@@ -99,14 +99,14 @@ impl Output {
         }
     }
 
-    /// Tells something that is good to know, once.
+    /// Prints a notice once.
     pub fn note(&self, label: &str, what: &str) {
         if self.told.borrow_mut().insert(what.to_string()) {
             self.tell(&format!("convo: {label}: {what}"));
         }
     }
 
-    /// Tells what did not come along.
+    /// Reports the losses.
     pub fn losses(&self, label: &str) {
         let lost = self.lost.take();
         if let Some(what) = describe_losses(&lost, None) {
@@ -114,7 +114,7 @@ impl Output {
         }
     }
 
-    /// Prints help, or a wrong usage; the status.
+    /// Prints help or a usage error; returns the exit status.
     pub fn usage(&self, error: &clap::Error) -> u8 {
         if !error.use_stderr() {
             let text = error.render().to_string();
@@ -134,7 +134,8 @@ impl Output {
         self.worst.set(self.worst.get().max(kind.status()));
     }
 
-    /// One write; nobody can be told that telling failed. Control characters of a database do nothing.
+    /// Prints a diagnostic in one write and ignores failures. Replaces control characters, which may come from the
+    /// database.
     fn tell(&self, text: &str) {
         let shown = text.replace(|c: char| c.is_control() && c != '\n', "\u{fffd}");
         let _ = std::io::stderr().write_all(format!("{shown}\n").as_bytes());

@@ -1,4 +1,4 @@
-//! Penguin's `snapshots/snapshots.db`: a table of session documents, each row a session as it was.
+//! Penguin's `snapshots/snapshots.db`: a table of session documents; each row is a snapshot of a session.
 
 use super::NOWHERE;
 use super::database::{self, Database, utc};
@@ -10,7 +10,7 @@ use convo::model::json::{self, ObjectBuilder};
 use convo::model::key;
 use convo::model::session::{Class, Session};
 
-/// The system, as the program asks for it.
+/// The definition of this system.
 pub const SNAPSHOTS: System = System {
     name: "penguin-snapshots",
     what: "snapshots of Penguin",
@@ -41,7 +41,7 @@ fn bytes(database: &Database, row: &Row) -> Result<u64> {
     Ok(bytes.flatten().map_or(0, i64::unsigned_abs))
 }
 
-/// What the table says of a snapshot beside its document.
+/// The columns of a snapshot.
 struct Snapshot {
     parent: Option<String>,
     payload: Vec<u8>,
@@ -69,7 +69,7 @@ fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<S
         .collect()
 }
 
-/// The session under a name of its own: several snapshots of one session carry that session's id.
+/// Gives the session an id of its own, because all snapshots of a session contain the id of that session.
 fn renamed(session: &Session, row: &Row, snapshot: &Snapshot, report: &mut Report) -> Result<Session> {
     let mut made = Session::default();
     for index in 0..session.len() {
@@ -125,7 +125,7 @@ fn header(
         let metadata = json::with_members(metadata, &changes)?;
         let (own, title) = (quoted(&id(&row.id)), row.title.as_deref().map(quoted));
         let mut changes: Vec<(&str, Option<&[u8]>)> = vec![("id", Some(&own)), ("metadata", Some(&metadata))];
-        // The name of the snapshot, where the session has no title of its own.
+        // Uses the name of the snapshot if the session has no title.
         if let (Some(title), None) = (&title, session.header_text("title")) {
             changes.push(("title", Some(title)));
         }
@@ -134,7 +134,7 @@ fn header(
     built.map_err(|fault| Error::new(Kind::Data, fault.what))
 }
 
-/// The id of the session that a snapshot becomes.
+/// Returns the id of the session of a snapshot.
 fn id(snapshot: &str) -> String {
     key::id_for_key(&format!("snapshot_{snapshot}"))
 }

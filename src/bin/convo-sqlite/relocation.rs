@@ -1,5 +1,5 @@
-//! Working directories of sessions in the databases of programs, changed after a project was moved: `convo relocate` asks
-//! for it, on a copy that it puts in place of the database.
+//! Changes the working directories of sessions in the databases of other programs after a project was moved. `convo
+//! relocate` runs it on a copy, which then replaces the database.
 
 use super::database::{self, Database, failed, quoted};
 use super::output::Output;
@@ -9,7 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 
-/// Columns with working directories, and others by which their table is known.
+/// Columns that contain working directories, and other columns that identify their tables.
 const PLACES: [(&str, &str, &[&str]); 4] = [
     ("threads", "cwd", &["rollout_path"]),
     ("session", "directory", &["project_id", "slug"]),
@@ -17,11 +17,11 @@ const PLACES: [(&str, &str, &[&str]); 4] = [
     ("sessions", "working_dir", &["session_type"]),
 ];
 
-/// Prints how many rows of which columns name the directory or one below it; changes them in the file unless only that is
-/// wanted.
+/// Prints the number of rows per column that contain the directory or one below it; changes them unless `only_list` is
+/// set.
 ///
 /// # Errors
-/// What reading and writing fails with.
+/// Returns the errors of reading and writing the database.
 pub fn run(path: &Path, [old, new]: [&str; 2], only_list: bool, output: &Output) -> Result<()> {
     let renames = Renames::new(old, new);
     let found = find(&Database::open(path)?, &renames)?;
@@ -47,7 +47,7 @@ pub fn run(path: &Path, [old, new]: [&str; 2], only_list: bool, output: &Output)
     output.flush()
 }
 
-/// Moves what is in the write-ahead log into the file: programs leave one behind when they end.
+/// Moves the write-ahead log into the file; programs may leave a log when they exit.
 ///
 /// # Errors
 /// [`Kind::Locked`] if another program has the database open.
@@ -62,7 +62,7 @@ pub fn checkpoint(path: &Path) -> Result<()> {
 
 const CHECKPOINT: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
-/// A connection that writes. Triggers of the program do not run: nothing else changes.
+/// Opens a database for writing, with triggers disabled so that nothing else changes.
 fn writable(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
@@ -75,7 +75,7 @@ fn writable(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// A value of a column that names the directory.
+/// A value of a column that contains the directory.
 struct Found {
     table: &'static str,
     column: &'static str,
@@ -113,7 +113,7 @@ fn find(database: &Database, renames: &Renames) -> Result<Vec<Found>> {
     Ok(found)
 }
 
-/// Changes the values in one transaction.
+/// Changes all values in one transaction.
 fn change(path: &Path, found: &[Found]) -> Result<()> {
     let mut connection = writable(path)?;
     let transaction = connection.transaction().map_err(failed)?;
@@ -129,7 +129,7 @@ fn change(path: &Path, found: &[Found]) -> Result<()> {
         }
     }
     transaction.commit().map_err(failed)?;
-    // What is in the write-ahead log belongs into the file.
+    // Moves the write-ahead log into the file.
     connection.query_row(CHECKPOINT, [], |_| Ok(())).map_err(failed)?;
     connection.close().map_err(|(_, error)| failed(error))
 }

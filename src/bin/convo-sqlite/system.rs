@@ -1,4 +1,4 @@
-//! The systems that keep sessions in a database: how each is known, and how it is read.
+//! The systems that store sessions in a database: how to detect and read each one.
 
 use super::database::Database;
 use super::{agents, cursor, goose, llm, opencode, penguin};
@@ -6,25 +6,25 @@ use convo::error::{Error, Kind, Result};
 use convo::format::report::Report;
 use convo::model::session::Session;
 
-/// A system that keeps sessions in a database.
+/// A system that stores sessions in a database.
 pub struct System {
     /// Its name.
     pub name: &'static str,
-    /// Whose it is, for people.
+    /// Description for users.
     pub what: &'static str,
-    /// Tables and columns that it has.
+    /// Tables and columns that identify it.
     pub tables: &'static [(&'static str, &'static [&'static str])],
-    /// Whether it is this system's although its tables have other names.
+    /// Detects this system if its tables have other names.
     pub otherwise: fn(&Database) -> Result<bool>,
-    /// What there is, in the order in which it is printed.
+    /// Returns its sessions, in the order in which they are printed.
     pub rows: fn(&Database) -> Result<Vec<Row>>,
-    /// Bytes of a row, as far as they are its own.
+    /// Returns the size of a row in bytes, without data shared with other rows.
     pub bytes: fn(&Database, &Row) -> Result<u64>,
-    /// The sessions of a row: the main one, its branches, its sidechains.
+    /// Converts a row to sessions: the main one, its branches, its sidechains.
     pub sessions: fn(&Database, &Row, &mut Report) -> Result<Vec<Session>>,
 }
 
-/// Every system, a file each; the first that fits is the one.
+/// Every system, one file each; the first match is used.
 const SYSTEMS: [System; 6] = [
     llm::LOGS,
     agents::SESSIONS,
@@ -34,33 +34,33 @@ const SYSTEMS: [System; 6] = [
     penguin::SNAPSHOTS,
 ];
 
-/// One session of a database, or what stands for it.
+/// A session in a database.
 #[derive(Default)]
 pub struct Row {
-    /// Its id there.
+    /// Its id in the database.
     pub id: String,
-    /// When it was written: RFC 3339.
+    /// When it was created: RFC 3339.
     pub time: Option<String>,
-    /// What people call it.
+    /// Its title.
     pub title: Option<String>,
-    /// When it was changed, if that is another time: RFC 3339.
+    /// When it was last changed, if later: RFC 3339.
     pub updated: Option<String>,
     /// The working directory.
     pub directory: Option<String>,
     /// The session that started it.
     pub parent: Option<String>,
-    /// Whether its program has put it aside.
+    /// Whether its program has archived it.
     pub is_archived: bool,
 }
 
 impl Row {
-    /// When it was written last.
+    /// Returns the time of the last change.
     pub fn newest(&self) -> Option<&str> {
         self.updated.as_deref().or(self.time.as_deref())
     }
 }
 
-/// The system whose tables are there, or the one of this name.
+/// Returns the system with this name, or the one whose tables exist.
 pub fn known(database: &Database, name: Option<&str>) -> Result<&'static System> {
     if let Some(name) = name.filter(|name| SYSTEMS.iter().all(|system| system.name != *name)) {
         let error = Error::new(Kind::Usage, format!("unknown type of database '{name}'"));
@@ -99,7 +99,7 @@ fn names() -> String {
     format!("supported types: {}", names.join(", "))
 }
 
-/// What a database lacks of a system's tables.
+/// The part of a system's tables that a database lacks.
 enum Missing {
     Table,
     Column(&'static str, &'static str),
@@ -119,7 +119,7 @@ fn missing(database: &Database, system: &System) -> Result<Option<Missing>> {
     Ok(column)
 }
 
-/// The rows that are asked for, in their order; each is named by its id or the beginning of it.
+/// Returns the requested rows in their order; each is selected by its id or a prefix of it.
 pub fn chosen(rows: Vec<Row>, ids: &[String]) -> Result<Vec<Row>> {
     if ids.is_empty() {
         return Ok(rows);
@@ -159,5 +159,5 @@ pub fn chosen(rows: Vec<Row>, ids: &[String]) -> Result<Vec<Row>> {
         .collect())
 }
 
-/// Ids that are named where one is the beginning of several.
+/// Maximum number of ids that the error for an ambiguous prefix lists.
 const SHOWN: usize = 5;

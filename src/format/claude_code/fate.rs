@@ -23,7 +23,7 @@ pub enum Fate {
 pub struct Fates {
     /// By line index.
     pub lines: Vec<Fate>,
-    /// New lines before a line, by its index; the number of lines stands for the end.
+    /// New lines before a line, by its index; the number of lines represents the end.
     pub new: HashMap<usize, Vec<New>>,
     /// The ids of new lines that become parents of existing lines.
     pub hangs: HashMap<usize, Vec<u8>>,

@@ -1,5 +1,5 @@
-//! The branches of a session, where its structure is kept: which items are in which, and what their turns used. A
-//! branch has the items before it as well, which are told once.
+//! The branches of a session whose structure is stored: the items of each branch and the usage of its turns. A branch
+//! continues its parent; items that both contain are returned once, in the parent.
 
 use super::super::database::{self, Database, number};
 use super::super::made::object;
@@ -11,20 +11,20 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 const STRUCTURE: &str = "message_structure";
 const TURNS: &str = "turn_usage";
 
-/// A branch: what is its own.
+/// A branch without the items of its parent.
 #[derive(Default)]
 pub struct Branch {
-    /// Its name, where there are such.
+    /// Its name, if the database has branches.
     pub name: Option<String>,
     /// Its items.
     pub items: Vec<Item>,
-    /// What its turns used.
+    /// Tokens that its turns used.
     pub usage: Usage,
-    /// The branch that it was made of, by its place.
+    /// Index of its parent branch.
     pub parent: usize,
-    /// The last item that both have, by its place there.
+    /// Index in the parent of the last item that both contain.
     pub joint: Option<usize>,
-    /// Items that are in no branch, of the first one.
+    /// Items that are in no branch; only set in the first branch.
     pub left: Vec<Item>,
 }
 
@@ -35,7 +35,7 @@ fn has(database: &Database, table: &str, columns: &[&str]) -> Result<bool> {
         .all(|name| there.iter().any(|column| column == name)))
 }
 
-/// Makes ready what is looked for in each session.
+/// Prepares the lookups by session.
 pub fn ready(database: &Database) -> Result<()> {
     if is_kept(database)? {
         database.by(STRUCTURE, "session_id")?;
@@ -57,7 +57,7 @@ fn is_kept(database: &Database) -> Result<bool> {
     has(database, STRUCTURE, &columns)
 }
 
-/// The branches of a session, the main one first.
+/// Returns the branches of a session, the main branch first.
 pub fn all(database: &Database, id: &str, items: Vec<Item>) -> Result<Vec<Branch>> {
     let whole = |items| {
         vec![Branch {
@@ -80,7 +80,7 @@ pub fn all(database: &Database, id: &str, items: Vec<Item>) -> Result<Vec<Branch
     if rows.is_empty() {
         return Ok(whole(items));
     }
-    // In the order in which they begin; the main one is the one that is called so.
+    // Sorted by their first item, except that the branch named `main` comes first.
     let mut names: Vec<String> = Vec::new();
     let mut listed: HashMap<String, Vec<(i64, Option<i64>)>> = HashMap::new();
     for (name, message, turn) in rows {
@@ -93,7 +93,7 @@ pub fn all(database: &Database, id: &str, items: Vec<Item>) -> Result<Vec<Branch
         names[..=main].rotate_right(1);
     }
     let mut rest: BTreeMap<i64, Item> = items.into_iter().map(|item| (item.row, item)).collect();
-    // Where an item is: its branch, and its place there.
+    // Maps an item to its branch and its position in the branch.
     let mut home: HashMap<i64, (usize, usize)> = HashMap::new();
     let mut branches = Vec::new();
     for (nth, name) in names.into_iter().enumerate() {
@@ -125,7 +125,7 @@ pub fn all(database: &Database, id: &str, items: Vec<Item>) -> Result<Vec<Branch
     Ok(branches)
 }
 
-/// What the turns of a branch used.
+/// Returns the usage of the turns of a branch.
 fn usage(database: &Database, id: &str, branch: &str) -> Result<Usage> {
     const NUMBERS: [&str; 4] = ["input_tokens", "output_tokens", "total_tokens", "requests"];
     const DETAILS: [&str; 2] = ["input_tokens_details", "output_tokens_details"];

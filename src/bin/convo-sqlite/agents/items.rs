@@ -1,4 +1,4 @@
-//! Items as messages, several of which may be one.
+//! Converts items to messages. Several items may form one message.
 
 use super::super::NOWHERE;
 use super::super::database::{self, Database, number, utc};
@@ -11,25 +11,25 @@ use convo::format::request::{self, Api};
 use convo::model::json::{self, ObjectBuilder};
 use std::collections::BTreeMap;
 
-/// A row with an item.
+/// A row that contains an item.
 pub struct Item {
-    /// Its number.
+    /// Its row number.
     pub row: i64,
-    /// What it holds.
+    /// Its content.
     pub data: Vec<u8>,
-    /// When it was written.
+    /// The time when it was written.
     pub time: Option<String>,
-    /// The turn that it belongs to, where that is known.
+    /// The turn that it belongs to, if known.
     pub turn: Option<i64>,
 }
 
 impl Item {
-    /// The item; none of what is no object, or is encrypted.
+    /// Returns the item; `None` if it is encrypted or not an object.
     fn item(&self) -> Option<Vec<u8>> {
         object(&self.data).filter(|raw| json::member(raw, "__enc__").is_none())
     }
 
-    /// The row as an event, carried along.
+    /// Returns the row as a passthrough record.
     pub fn as_foreign(&self) -> Option<Vec<u8>> {
         let text = || quoted(&String::from_utf8_lossy(&self.data));
         let raw = made::value(&self.data).unwrap_or_else(text);
@@ -37,10 +37,10 @@ impl Item {
     }
 }
 
-/// What was used in each turn: an object, and in how many requests.
+/// Usage per turn: an object, and the number of requests.
 pub type Usage = BTreeMap<i64, (Vec<u8>, i64)>;
 
-/// The items of a session.
+/// Reads the items of a session.
 pub fn stored(database: &Database, tables: &Tables, id: &str) -> Result<Vec<Item>> {
     let (from, key) = database.by(&tables.messages, "session_id")?;
     let time = match tables.written {
@@ -59,7 +59,7 @@ pub fn stored(database: &Database, tables: &Tables, id: &str) -> Result<Vec<Item
     })
 }
 
-/// Items that are one record: how many of the list, and the record.
+/// Items that form one record: the index of the first one, their number, and the record.
 struct Made {
     first: usize,
     items: usize,
@@ -67,16 +67,16 @@ struct Made {
     kind: What,
 }
 
-/// What a record is.
+/// The type of a record.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
     Message,
-    /// It stands for all before it.
+    /// Replaces everything before it.
     Compaction,
     Foreign,
 }
 
-/// The records of items, without what is told beside them.
+/// Converts items to records without metadata.
 fn made(items: &[Item]) -> Vec<Made> {
     let read: Vec<Option<Vec<u8>>> = items.iter().map(Item::item).collect();
     let mut all = Vec::new();
@@ -124,12 +124,12 @@ fn made(items: &[Item]) -> Vec<Made> {
     all
 }
 
-/// The id of the message that each item is part of.
+/// Returns for each item the id of the message that contains it.
 pub fn ids(items: &[Item]) -> Vec<String> {
     let own = |made: Made| std::iter::repeat_n(id(&items[made.first]), made.items);
     let mut last = None;
     let all = made(items).into_iter();
-    // Several records may be of the same items.
+    // The same items may form several records.
     all.filter(|made| last.replace(made.first) != Some(made.first))
         .flat_map(own)
         .collect()
@@ -139,10 +139,10 @@ fn id(item: &Item) -> String {
     format!("item_{}", item.row)
 }
 
-/// The records of a session or a branch.
+/// Returns the records of a session or a branch.
 pub fn records(items: &[Item], usage: &Usage, report: &mut Report) -> Vec<Vec<u8>> {
     let all = made(items);
-    // The last that the model said in each turn.
+    // The last assistant message of each turn.
     let mut last: BTreeMap<i64, usize> = BTreeMap::new();
     for (nth, made) in all.iter().enumerate() {
         let said = json::member(&made.body, "role") == Some(b"\"assistant\"");
@@ -157,7 +157,7 @@ pub fn records(items: &[Item], usage: &Usage, report: &mut Report) -> Vec<Vec<u8
         .iter()
         .filter_map(|(turn, nth)| Some((*nth, &usage.get(turn)?.0)))
         .collect();
-    // Of several requests only the sum is known, and of a turn in which nothing was said not even whose it was.
+    // Usage of several requests is only known as a sum, and a turn without an assistant message has no place for it.
     let summed = usage
         .iter()
         .filter(|(turn, (_, requests))| *requests > 1 || !last.contains_key(turn));
@@ -187,7 +187,7 @@ pub fn records(items: &[Item], usage: &Usage, report: &mut Report) -> Vec<Vec<u8
     records
 }
 
-/// The event that takes what stands before a compaction out of the view.
+/// Builds the event that hides everything before a compaction.
 fn cut(message: &str, time: Option<&str>) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event

@@ -1,13 +1,13 @@
-//! Sessions of the OpenAI Agents SDK: a row for each item of Responses, in tables that an application may name as it
-//! likes. Where the structure of a session is kept beside it, its branches are sessions of their own.
+//! Sessions of the OpenAI Agents SDK: one row per Responses item, in tables whose names the application chooses. If the
+//! database stores the structure of a session, its branches become separate sessions.
 //!
-//! | what | where it is kept |
+//! | source | destination |
 //! |---|---|
-//! | the number of a row | `item_NUMBER`, the id of the message that begins with it |
-//! | items | as those of `openai-responses`, to which the session is written back as what it was |
-//! | what was used in a turn | on its last message of the assistant |
-//! | what is encrypted, and what is no item | `foreign` events |
-//! | the table, and when it was changed last | `metadata.openai-agents` of the header |
+//! | row number | `item_NUMBER`, the id of the message that begins with this row |
+//! | items | same as `openai-responses`; written back unchanged to that format |
+//! | usage of a turn | the last assistant message of the turn |
+//! | encrypted rows and rows that are not items | `foreign` events |
+//! | table, and time of the last change | `metadata.openai-agents` of the header |
 
 mod branches;
 mod items;
@@ -23,7 +23,7 @@ use convo::model::json::ObjectBuilder;
 use convo::model::session::Session;
 use tables::Tables;
 
-/// The system, as the program asks for it.
+/// The definition of this system.
 pub const SESSIONS: System = System {
     name: NAME,
     what: "sessions of the OpenAI Agents SDK",
@@ -39,7 +39,7 @@ pub const SESSIONS: System = System {
 
 const NAME: &str = "openai-agents";
 
-/// Whose items they are.
+/// The format of the items.
 const FORMAT: &str = "openai-responses";
 
 fn rows(database: &Database) -> Result<Vec<Row>> {
@@ -48,7 +48,7 @@ fn rows(database: &Database) -> Result<Vec<Row>> {
     for tables in &all {
         database.by(&tables.messages, "session_id")?;
         branches::ready(database)?;
-        // A session without a row of its own is one as well.
+        // Includes sessions that have items but no row in the table of sessions.
         let messages = quoted(&tables.messages);
         let query = format!(
             "SELECT id, max(time) FROM (SELECT session_id AS id, {0} AS time FROM {1}
@@ -70,7 +70,7 @@ fn rows(database: &Database) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The tables of a row, and its id in them.
+/// Returns the tables of a row, and the id of its session in them.
 fn place(database: &Database, row: &Row) -> Result<(Tables, String)> {
     let all = tables::all(database)?;
     let several = all.len();
@@ -133,7 +133,7 @@ fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<S
         let records = items::records(&branch.items, &branch.usage, report);
         records.iter().for_each(|record| session.push_new(record));
         if nth == 0 {
-            // Rows that are in no branch: the program itself passes over them.
+            // Rows that are in no branch; the SDK skips them too.
             let left = branch.left.iter().filter_map(|item| item.as_foreign());
             left.for_each(|record| session.push_new(&record));
         }

@@ -1,22 +1,22 @@
-//! The names of the tables, which an application may choose.
+//! Finds the tables, whose names the application chooses.
 
 use super::super::database::{self, Database, quoted, utc};
 use convo::error::Result;
 
-/// The tables of a store of sessions.
+/// The tables of a session store.
 pub struct Tables {
-    /// Of the sessions.
+    /// Table of sessions.
     pub sessions: String,
-    /// Of their items.
+    /// Table of items.
     pub messages: String,
-    /// What says when a session was made, in a query; nothing where no column does.
+    /// SQL expression for the creation time of a session; `NULL` without such a column.
     pub created: &'static str,
-    /// The same of the time of an item.
+    /// SQL expression for the creation time of an item.
     pub written: &'static str,
 }
 
 impl Tables {
-    /// What a session is called here, where there are so many stores.
+    /// Returns the name of a session in a database with this number of session stores.
     pub fn named(&self, id: &str, stores: usize) -> String {
         match stores {
             1 => id.to_string(),
@@ -24,7 +24,7 @@ impl Tables {
         }
     }
 
-    /// The id in these tables of a session that is called so; none when it is in other ones.
+    /// Returns the id of a session with this name in these tables; `None` if it is in other tables.
     pub fn id<'n>(&self, name: &'n str, stores: usize) -> Option<&'n str> {
         match stores {
             1 => Some(name),
@@ -33,7 +33,7 @@ impl Tables {
     }
 }
 
-/// Every store of a database: a table whose rows are items of sessions, and the one that it refers to.
+/// Returns every session store of a database: a table whose rows are items, and the table of sessions it refers to.
 pub fn all(database: &Database) -> Result<Vec<Tables>> {
     let mut found = Vec::new();
     for messages in database.tables()? {
@@ -65,7 +65,7 @@ fn column(columns: &[String]) -> &'static str {
     }
 }
 
-/// When a session was changed last.
+/// Returns the time of the last change of a session.
 pub fn changed(database: &Database, tables: &Tables, id: &str) -> Result<Option<String>> {
     if !database
         .columns(&tables.sessions)?

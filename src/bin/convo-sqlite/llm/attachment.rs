@@ -1,4 +1,4 @@
-//! An attachment: its bytes, the address or the path where they stand.
+//! An attachment: its bytes, its URL, or its path.
 
 use super::super::database::{self, Database};
 use super::super::made::quoted;
@@ -16,10 +16,10 @@ pub struct Attachment {
     content: Option<Vec<u8>>,
 }
 
-/// The columns that [`of_row`] reads, in its order.
+/// The columns that [`of_row`] reads, in this order.
 pub const COLUMNS: &str = "type, path, url, content";
 
-/// An attachment out of these columns, of which others stand ahead.
+/// Reads an attachment from these columns, which begin at index `ahead`.
 pub fn of_row(row: &rusqlite::Row<'_>, ahead: usize) -> rusqlite::Result<Attachment> {
     Ok(Attachment {
         kind: database::text(row, ahead)?,
@@ -29,13 +29,13 @@ pub fn of_row(row: &rusqlite::Row<'_>, ahead: usize) -> rusqlite::Result<Attachm
     })
 }
 
-/// The attachment with this id.
+/// Returns the attachment with this id.
 pub fn find(database: &Database, id: &str) -> Result<Option<Attachment>> {
     let query = format!("SELECT {COLUMNS} FROM attachments WHERE id = ?1");
     database.first(&query, &[id], |row| of_row(row, 0))
 }
 
-/// The part of content that it is. Of what stands in a file only the path is known, which is told as a loss.
+/// Converts an attachment to a content part. Only the path of a file is known, so a file is reported as a loss.
 pub fn part(attachment: Option<&Attachment>, report: &mut Report) -> Vec<u8> {
     let known = attachment.and_then(|attachment| {
         let kind = attachment.kind.as_deref();

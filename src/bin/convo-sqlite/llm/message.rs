@@ -1,4 +1,4 @@
-//! A message of a thread as records: one, and one more for each result that it holds.
+//! Converts a message of a thread to records: one for the message, and one for each result it contains.
 
 use super::super::made::{array, quoted};
 use super::NAME;
@@ -7,35 +7,35 @@ use convo::model::json::{self, ObjectBuilder};
 use convo::model::key;
 use std::collections::VecDeque;
 
-/// A message as it is stored, and what its turn tells of it.
+/// A stored message, and the metadata of its turn.
 pub struct Stored {
-    /// What it is found by.
+    /// Its hash, which identifies it.
     pub hash: String,
-    /// Who said it.
+    /// The role of its sender.
     pub role: String,
-    /// What the provider said of it: an object.
+    /// Metadata of the provider: an object.
     pub provider: Option<Vec<u8>>,
     /// Its parts.
     pub parts: Vec<Part>,
-    /// The turn that ended with it.
+    /// The turn that ended with this message.
     pub turn: Option<Turn>,
 }
 
-/// What is known of a turn.
+/// Metadata of a turn.
 #[derive(Clone)]
 pub struct Turn {
-    /// When it began.
+    /// The time when it began.
     pub time: Option<String>,
     /// The model.
     pub model: Option<String>,
-    /// What it used: an object.
+    /// Tokens it used: an object.
     pub usage: Option<Vec<u8>>,
-    /// The rest: an object.
+    /// Other metadata: an object.
     pub rest: Vec<u8>,
 }
 
 impl Turn {
-    /// Adds what it tells to a message.
+    /// Adds this metadata to a message.
     pub fn tell(&self, message: &mut ObjectBuilder, own: &mut ObjectBuilder) {
         if let Some(time) = &self.time {
             message.text("timestamp", time);
@@ -52,26 +52,26 @@ impl Turn {
     }
 }
 
-/// Ids that were made for calls without, by the names of the tools, until their results come.
+/// Generated ids of calls without an id, with the names of their tools, until their results are read.
 #[derive(Default)]
 pub struct Open(VecDeque<(String, String)>);
 
 impl Open {
-    /// An id for a call of a tool; `place` is said of no other call.
+    /// Generates an id for a call of a tool; `place` is unique per call.
     pub fn call(&mut self, tool: &str, place: &str) -> String {
         let id = format!("call_{}", &key::sha256(place.as_bytes())[..16]);
         self.0.push_back((tool.to_string(), id.clone()));
         id
     }
 
-    /// The id of the call that a result without id answers.
+    /// Returns the id of the call that a result without an id answers.
     pub fn result(&mut self, tool: &str) -> Option<String> {
         let at = self.0.iter().position(|(name, _)| name == tool)?;
         self.0.remove(at).map(|(_, id)| id)
     }
 }
 
-/// The records of a message.
+/// Converts a message to records.
 pub fn records(message: &Stored, open: &mut Open) -> Vec<Vec<u8>> {
     let results = message
         .parts
@@ -79,7 +79,8 @@ pub fn records(message: &Stored, open: &mut Open) -> Vec<Vec<u8>> {
         .filter(|part| part.kind == "tool_result")
         .count();
     let told = results < message.parts.len() || results == 0;
-    // What the provider ran itself stands behind the call in the same message; of others results come first.
+    // The result of a tool that the provider ran is in the message of its call, after the call; other results come
+    // first.
     let behind = message.role == "assistant";
     let mut records = Vec::new();
     let main = told.then(|| said(message, open));
@@ -100,7 +101,7 @@ pub fn records(message: &Stored, open: &mut Open) -> Vec<Vec<u8>> {
     records
 }
 
-/// The message without its results.
+/// Converts a message without its results.
 fn said(message: &Stored, open: &mut Open) -> Vec<u8> {
     let (mut content, mut reasoning, mut calls) = (Vec::new(), Vec::new(), Vec::new());
     let (mut notes, mut order, mut plain) = (Vec::new(), Vec::new(), true);
@@ -131,7 +132,7 @@ fn said(message: &Stored, open: &mut Open) -> Vec<u8> {
         order.push((stage, part.kind.as_str()));
     }
     let mut built = ObjectBuilder::default();
-    // A result has its own records; what else is in its message was not said by a tool.
+    // Results become separate records; the rest of their message is not from a tool.
     let role = if message.role == "tool" {
         "user"
     } else {
@@ -169,7 +170,7 @@ fn said(message: &Stored, open: &mut Open) -> Vec<u8> {
     finished(built, own, false)
 }
 
-/// A message with what is kept beside it.
+/// Completes a message with its metadata.
 pub fn finished(mut message: ObjectBuilder, own: ObjectBuilder, failed: bool) -> Vec<u8> {
     let mut metadata = ObjectBuilder::default();
     if failed {
@@ -184,7 +185,7 @@ pub fn finished(mut message: ObjectBuilder, own: ObjectBuilder, failed: bool) ->
     message.finish()
 }
 
-/// A call, and what it has beside id, name and arguments.
+/// Converts a call; also returns its members other than id, name and arguments.
 fn call(part: &Part, place: &str, open: &mut Open) -> (Vec<u8>, Vec<u8>) {
     let get = |name: &str| json::member(&part.members, name);
     let name = get("name").and_then(json::text).unwrap_or_default();
@@ -199,7 +200,7 @@ fn call(part: &Part, place: &str, open: &mut Open) -> (Vec<u8>, Vec<u8>) {
     (spelled_call(&id, &name, &arguments), note)
 }
 
-/// A call as the record stream has it; the arguments are a string's JSON.
+/// Encodes a call for the record stream; `arguments` is a JSON string literal.
 pub fn spelled_call(id: &str, name: &str, arguments: &[u8]) -> Vec<u8> {
     let mut function = ObjectBuilder::default();
     function.text("name", name).raw("arguments", arguments);
@@ -210,7 +211,7 @@ pub fn spelled_call(id: &str, name: &str, arguments: &[u8]) -> Vec<u8> {
     call.finish()
 }
 
-/// A result.
+/// Converts a result.
 fn result(message: &Stored, part: &Part, id: &str, turn: Option<&Turn>, open: &mut Open) -> Vec<u8> {
     let get = |name: &str| json::member(&part.members, name);
     let name = get("name").and_then(json::text).unwrap_or_default();
@@ -243,7 +244,7 @@ fn result(message: &Stored, part: &Part, id: &str, turn: Option<&Turn>, open: &m
     finished(built, own, failed)
 }
 
-/// A text with attachments behind it; `text` is a string's JSON.
+/// Builds content from a text and the attachments after it; `text` is a JSON string literal.
 pub fn with_attachments(text: Vec<u8>, attached: &[Vec<u8>]) -> Vec<u8> {
     if attached.is_empty() {
         return text;

@@ -1,15 +1,15 @@
-//! llm's `logs.db`: threads of messages that are found by what they hold, and before them the conversations and
-//! responses of older versions. A database has both while not all is in the new tables: then the threads come first,
-//! and behind them the conversations that became none.
+//! llm's `logs.db`: threads of messages identified by their hash, and the conversations and responses of older
+//! versions. A database that is only partly migrated has both: threads come first, then the conversations that are not
+//! threads.
 //!
-//! | what | where it is kept |
+//! | source | destination |
 //! |---|---|
-//! | the hash of a message | its id; results that share it have a number behind |
-//! | time, model and usage of a turn | on the message that it ended with |
-//! | what else is known of the turn or the response | `metadata.llm.turn` of that message |
-//! | what a part has beside its text | on the part; of calls `metadata.llm.calls`, of results `metadata.llm` |
-//! | the order of parts that is not the usual one | `metadata.llm.order` |
-//! | what the provider said of a message | `metadata.llm.provider_metadata` |
+//! | hash of a message | its id; results that share it get a number as suffix |
+//! | time, model and usage of a turn | the message that ended the turn |
+//! | other metadata of the turn or response | `metadata.llm.turn` of that message |
+//! | other members of a part | the part; for calls `metadata.llm.calls`, for results `metadata.llm` |
+//! | an unusual order of parts | `metadata.llm.order` |
+//! | provider metadata of a message | `metadata.llm.provider_metadata` |
 
 mod attachment;
 mod message;
@@ -23,7 +23,7 @@ use convo::error::Result;
 use convo::format::report::Report;
 use convo::model::session::Session;
 
-/// The system, as the program asks for it.
+/// The definition of this system.
 pub const LOGS: System = System {
     name: NAME,
     what: "a log of llm",
@@ -83,7 +83,7 @@ fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<S
     }
 }
 
-/// A column with a time.
+/// Reads a column that contains a time.
 fn time(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
     Ok(database::text(row, column)?.and_then(|text| utc(&text)))
 }

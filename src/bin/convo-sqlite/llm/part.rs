@@ -1,5 +1,5 @@
-//! The parts of a message as they are stored: text by itself, everything else as JSON, in which large texts and
-//! attachments stand as references.
+//! The stored parts of a message: text as is, everything else as JSON, in which large texts and attachments are
+//! references.
 
 use super::super::database::{self, Database};
 use super::super::made::{object, quoted};
@@ -12,15 +12,15 @@ use convo::model::json::{self, Dialect, ObjectBuilder};
 pub struct Part {
     /// Its type.
     pub kind: String,
-    /// Its text, where it has one.
+    /// Its text, if any.
     pub text: Option<String>,
-    /// The other members: an object.
+    /// Its other members: an object.
     pub members: Vec<u8>,
-    /// The parts of content that its attachments are.
+    /// Its attachments as content parts.
     pub attached: Vec<Vec<u8>>,
 }
 
-/// The parts of a message.
+/// Reads the parts of a message.
 pub fn parts(database: &Database, hash: &str, report: &mut Report) -> Result<Vec<Part>> {
     let (from, key) = database.by("parts", "message_hash")?;
     let query =
@@ -54,7 +54,7 @@ pub fn parts(database: &Database, hash: &str, report: &mut Report) -> Result<Vec
     Ok(parts)
 }
 
-/// The text, put together of fragments where it refers to such.
+/// Returns the text, assembled from fragments if it refers to any.
 fn resolved(
     database: &Database,
     text: Option<String>,
@@ -89,7 +89,7 @@ fn resolved(
     Ok((Some(whole), rest))
 }
 
-/// The attachments of a part.
+/// Reads the attachments of a part.
 fn attached(
     database: &Database,
     kind: &str,
@@ -120,17 +120,17 @@ fn attached(
     Ok((found, rest))
 }
 
-/// An object without one of its members.
+/// Returns an object without one of its members.
 pub fn without(object: &[u8], name: &str) -> Vec<u8> {
     json::with_members(object, &[(name, None)]).unwrap_or_else(|_| object.to_vec())
 }
 
-/// Whether an object says something.
+/// Whether an object has members.
 pub fn is_filled(object: &[u8]) -> bool {
     json::members(object, Dialect::Strict).is_some_and(|members| !members.is_empty())
 }
 
-/// The members of an object that are not among these, as an object.
+/// Returns an object without the known members.
 pub fn rest(object: &[u8], known: &[&str]) -> Vec<u8> {
     let mut built = ObjectBuilder::default();
     for (name, value) in json::members(object, Dialect::Strict).unwrap_or_default() {
@@ -141,7 +141,7 @@ pub fn rest(object: &[u8], known: &[&str]) -> Vec<u8> {
     built.finish()
 }
 
-/// A part of content with this type, these members behind its text.
+/// Encodes a content part with this type, text, and other members.
 pub fn spelled(kind: &str, text: Option<&str>, members: &[u8]) -> Vec<u8> {
     let mut part = ObjectBuilder::default();
     part.text("type", kind);
@@ -154,7 +154,7 @@ pub fn spelled(kind: &str, text: Option<&str>, members: &[u8]) -> Vec<u8> {
     part.finish()
 }
 
-/// What a model thought: the signature that a provider wants to see again stands where its interface has it.
+/// Converts reasoning. A signature that the provider requires in later requests is encoded as in its API.
 pub fn thought(text: Option<&str>, members: &[u8]) -> Vec<u8> {
     let said = json::member(members, "provider_metadata");
     let by_anthropic = said.and_then(|said| json::member(said, "anthropic"));

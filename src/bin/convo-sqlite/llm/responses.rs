@@ -1,4 +1,4 @@
-//! Conversations as versions before the threads kept them: a row for each response, with the prompt that it answers.
+//! Conversations of versions before threads: one row per response, with the prompt that it answers.
 
 use super::super::database::{self, Database, number};
 use super::super::made::{self, array, quoted};
@@ -11,7 +11,7 @@ use convo::format::workspace::Workspace;
 use convo::model::json::ObjectBuilder;
 use convo::model::session::Session;
 
-/// Whether the tables of responses are there.
+/// Whether the tables of responses exist.
 pub fn are_there(database: &Database) -> Result<bool> {
     let has = |table: &str, columns: &[&str]| -> Result<bool> {
         let there = database.columns(table)?;
@@ -34,7 +34,7 @@ pub fn are_there(database: &Database) -> Result<bool> {
         )?)
 }
 
-/// Tables of what belongs to a response.
+/// Tables with data of a response.
 const BESIDE: [&str; 5] = [
     "tool_calls",
     "tool_results",
@@ -43,7 +43,7 @@ const BESIDE: [&str; 5] = [
     "system_fragments",
 ];
 
-/// Conversations that became no thread, and responses that belong to none, by id.
+/// Returns the conversations that are not threads, and the responses without a conversation, by id.
 pub fn rows(database: &Database) -> Result<Vec<Row>> {
     database.by("responses", "conversation_id")?;
     for table in BESIDE {
@@ -58,7 +58,7 @@ pub fn rows(database: &Database) -> Result<Vec<Row>> {
         ),
         false => ("", ""),
     };
-    // One whose conversation is gone stands for it.
+    // A response whose conversation was deleted represents it.
     let query = format!(
         "SELECT id, NULL, name FROM conversations {first}
          UNION ALL SELECT conversation_id, NULL, NULL FROM responses WHERE conversation_id IS NOT NULL {other}
@@ -83,7 +83,7 @@ pub fn rows(database: &Database) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Where the responses of a row are: what stands behind SELECT ... FROM.
+/// Returns the FROM clause for the responses of a row.
 fn of(database: &Database) -> Result<String> {
     let (from, key) = database.by("responses", "conversation_id")?;
     Ok(format!(
@@ -96,7 +96,7 @@ fn all(database: &Database, columns: &str) -> Result<String> {
     Ok(format!("SELECT {columns} FROM {of}"))
 }
 
-/// Bytes of the texts of a conversation.
+/// Returns the size of the texts of a conversation in bytes.
 pub fn bytes(database: &Database, row: &Row) -> Result<u64> {
     let own = "octet_length(coalesce(t.prompt, '')) + octet_length(coalesce(t.system, '')) + \
                octet_length(coalesce(t.response, '')) AS own";
@@ -105,7 +105,7 @@ pub fn bytes(database: &Database, row: &Row) -> Result<u64> {
     Ok(bytes.flatten().map_or(0, i64::unsigned_abs))
 }
 
-/// A response, and what it answers.
+/// A response and its prompt.
 struct Response {
     id: String,
     prompt: String,
@@ -113,11 +113,11 @@ struct Response {
     response: String,
     reasoning: String,
     turn: Turn,
-    /// Whether the request as it was sent is kept as well.
+    /// Whether the database also contains the raw request.
     is_traced: bool,
 }
 
-/// Columns that were added in the course of time.
+/// Columns that later versions added.
 const LATER: [&str; 8] = [
     "resolved_model",
     "reasoning",
@@ -179,7 +179,7 @@ fn responses(database: &Database, row: &Row) -> Result<Vec<Response>> {
     })
 }
 
-/// The conversation.
+/// Converts a conversation.
 pub fn session(database: &Database, row: &Row, report: &mut Report) -> Result<Session> {
     let mut session = Session::default();
     let (own, nowhere) = (ObjectBuilder::default(), Workspace::default());
@@ -187,7 +187,7 @@ pub fn session(database: &Database, row: &Row, report: &mut Report) -> Result<Se
     session.push_new(&header);
     let mut open = Open::default();
     for response in responses(database, row)? {
-        // The whole history again, as it went over the wire.
+        // The raw request repeats the whole history.
         report.lose(Loss::Metadata, u64::from(response.is_traced));
         for record in records(database, &response, &mut open, report)? {
             session.push_new(&record);
@@ -214,7 +214,7 @@ fn records(
         }
         records.push(message.finish());
     };
-    // As llm puts them together: llm/models.py, class Prompt.
+    // Joined as llm does: llm/models.py, class Prompt.
     let mut system = fragments(database, "system_fragments", &response.id)?;
     system.push(response.system.clone());
     let system: Vec<&str> = system
@@ -223,7 +223,7 @@ fn records(
         .filter(|text| !text.is_empty())
         .collect();
     if !system.is_empty() {
-        // What stands alone is as it was said.
+        // A single text is not trimmed.
         let text = if system.len() == 1 && !response.system.trim().is_empty() {
             response.system.clone()
         } else {
@@ -268,7 +268,7 @@ fn is_there(database: &Database, table: &str) -> Result<bool> {
     Ok(!database.columns(table)?.is_empty())
 }
 
-/// The fragments of a response.
+/// Reads the fragments of a response.
 fn fragments(database: &Database, table: &str, response: &str) -> Result<Vec<String>> {
     if !is_there(database, table)? {
         return Ok(Vec::new());
@@ -281,7 +281,7 @@ fn fragments(database: &Database, table: &str, response: &str) -> Result<Vec<Str
     Ok(found.into_iter().flatten().collect())
 }
 
-/// The attachments of a response or of a result.
+/// Reads the attachments of a response or a result.
 fn attachments(
     database: &Database,
     table: &str,
@@ -308,7 +308,7 @@ fn attachments(
         .collect())
 }
 
-/// What tools gave, as it was sent with a prompt.
+/// Returns the tool results that were sent with a prompt.
 fn results(
     database: &Database,
     response: &Response,
@@ -370,7 +370,7 @@ fn results(
     Ok(records)
 }
 
-/// What the model answered.
+/// Converts the reply of the model.
 fn answer(database: &Database, response: &Response, open: &mut Open) -> Result<Vec<u8>> {
     let mut calls = Vec::new();
     if is_there(database, "tool_calls")? {

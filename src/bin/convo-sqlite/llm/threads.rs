@@ -1,5 +1,5 @@
-//! Threads: a name for the last message of a chain, in which each message names the one before it. A turn whose
-//! message is on no path to it is a branch that was left.
+//! Threads: names for the last message of a chain, in which each message refers to its predecessor. A turn whose
+//! message is not on the chain of the thread belongs to an abandoned branch.
 
 use super::super::NOWHERE;
 use super::super::database::{self, Database, number};
@@ -14,7 +14,7 @@ use convo::model::json::ObjectBuilder;
 use convo::model::session::Session;
 use std::collections::{HashMap, HashSet};
 
-/// Whether the tables of threads are there.
+/// Whether the tables of threads exist.
 pub fn are_there(database: &Database) -> Result<bool> {
     for (table, _) in LOGS.tables {
         if database.columns(table)?.is_empty() {
@@ -24,7 +24,7 @@ pub fn are_there(database: &Database) -> Result<bool> {
     Ok(true)
 }
 
-/// Whether there is a thread with this id.
+/// Whether a thread with this id exists.
 pub fn is_one(database: &Database, id: &str) -> Result<bool> {
     if !are_there(database)? {
         return Ok(false);
@@ -33,9 +33,9 @@ pub fn is_one(database: &Database, id: &str) -> Result<bool> {
     Ok(database.first(query, &[id], |_| Ok(()))?.is_some())
 }
 
-/// Every thread, by id.
+/// Returns all threads by id.
 pub fn rows(database: &Database) -> Result<Vec<Row>> {
-    // Where there is no index, now is the time for one.
+    // Creates missing indexes once, before the lookups.
     database.by("parts", "message_hash")?;
     database.by("messages", "hash")?;
     database.by("turns", "thread_id")?;
@@ -52,7 +52,7 @@ pub fn rows(database: &Database) -> Result<Vec<Row>> {
     })
 }
 
-/// Bytes of the texts of a thread.
+/// Returns the size of the texts of a thread in bytes.
 pub fn bytes(database: &Database, row: &Row) -> Result<u64> {
     let (from, key) = database.by("parts", "message_hash")?;
     let query = format!(
@@ -79,13 +79,13 @@ struct Link {
     provider: Option<Vec<u8>>,
 }
 
-/// A chain, from its beginning or from behind the message that others have too.
+/// A chain, from its first message or from the message after the one that it shares with another chain.
 struct Chain {
     links: Vec<Link>,
     joint: Option<String>,
 }
 
-/// Last message of a thread, and the thread that it was forked from.
+/// Returns the last message of a thread, and the thread that it was forked from.
 fn tip(database: &Database, id: &str) -> Result<(Option<String>, Option<String>)> {
     let query = "SELECT tip_message_hash, forked_from FROM threads WHERE id = ?1";
     let found = database.first(query, &[id], |row| {
@@ -94,7 +94,7 @@ fn tip(database: &Database, id: &str) -> Result<(Option<String>, Option<String>)
     found.ok_or_else(|| Error::new(Kind::Locked, "the session was deleted by another program"))
 }
 
-/// The chain that ends with a message, up to one that is known.
+/// Returns the chain that ends with a message, back to the first known message.
 fn chain(
     database: &Database,
     tip: Option<String>,
@@ -133,7 +133,7 @@ fn chain(
     Ok(Chain { links, joint })
 }
 
-/// The turns of a thread, by the messages that they ended with, these in the order in which they were.
+/// Returns the turns of a thread by their last messages, and these messages in order.
 fn turns(database: &Database, id: &str) -> Result<(Vec<String>, HashMap<String, Turn>)> {
     let there = database.columns("turns")?;
     let others = [
@@ -173,7 +173,7 @@ fn turn(row: &rusqlite::Row<'_>) -> rusqlite::Result<Turn> {
     let (own, resolved) = (database::text(row, 2)?, database::text(row, 6)?);
     let mut rest = ObjectBuilder::default();
     rest.text("id", &database::text(row, 1)?.unwrap_or_default());
-    // Asked was for the one, the other answered.
+    // The requested model differs from the one that replied.
     if let (Some(own), Some(_)) = (&own, &resolved) {
         rest.text("model", own);
     }
@@ -197,7 +197,7 @@ fn turn(row: &rusqlite::Row<'_>) -> rusqlite::Result<Turn> {
     })
 }
 
-/// What was used, out of the columns of what went in, what came out and the details.
+/// Reads the usage from the columns for input tokens, output tokens and details.
 pub fn usage(
     row: &rusqlite::Row<'_>,
     [sent, said, details]: [usize; 3],
@@ -215,18 +215,18 @@ pub fn usage(
     Ok((!usage.is_empty()).then(|| usage.finish()))
 }
 
-/// The thread, and the branches that were left.
+/// Converts the thread and its abandoned branches.
 pub fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<Session>> {
     let (tip, forked) = tip(database, &row.id)?;
     let (tips, mut turns) = turns(database, &row.id)?;
     let mut sessions = Vec::new();
-    // The session that a message is in, by the messages.
+    // Maps each message to its session.
     let mut home: HashMap<String, usize> = HashMap::new();
     let mut known = HashSet::new();
     let main = chain(database, tip, &known, report)?;
     let mut chains = vec![main];
     known.extend(chains[0].links.iter().map(|link| link.hash.clone()));
-    // Longest first: what a later turn goes on from is part of its branch.
+    // Longest first: a branch includes the messages that a later turn continues.
     for tip in tips.into_iter().rev() {
         if !known.contains(&tip) {
             let left = chain(database, Some(tip), &known, report)?;
@@ -234,7 +234,7 @@ pub fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<V
             chains.push(left);
         }
     }
-    // Those that were left first come first.
+    // In the order in which they were abandoned.
     chains[1..].reverse();
     chains[1..].sort_by_key(|chain| usize::from(chain.joint.is_none()));
     for (nth, chain) in chains.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The folder of another system.
+//! Checks a directory of another system.
 
 use crate::context::{Context, named};
 use crate::output::{counted, in_line, path_name};
@@ -8,7 +8,7 @@ use convo::store::foreign::{Check, Finding, SYSTEMS, check, system_of, system_of
 use convo::store::settle;
 use std::path::Path;
 
-/// How it is looked at and told.
+/// The options of a check.
 pub struct Folder<'f> {
     pub context: &'f Context,
     pub from: Option<Format>,
@@ -18,7 +18,7 @@ pub struct Folder<'f> {
 }
 
 impl Folder<'_> {
-    /// The number of findings that are left.
+    /// Checks the directory; returns the number of remaining problems.
     pub fn check(&self, path: &Path) -> anyhow::Result<u64> {
         let label = path_name(path);
         let checked = self.run(path, &label);
@@ -43,7 +43,7 @@ impl Folder<'_> {
             force: self.force,
         };
         let (mut found, mut mendable, mut failed) = (0, false, None);
-        // What was mended is told when it is done.
+        // Repairs are reported after they are done.
         let mut mended = Vec::new();
         let checked = check(path, system, &how, &mut |finding| {
             found += 1;
@@ -53,7 +53,7 @@ impl Folder<'_> {
                 false => failed = failed.take().or(self.print(label, &finding).err()),
             }
         });
-        // Also what a run mended that died before its sync.
+        // Also syncs the repairs of a run that died before its sync.
         let settled = if self.repair { settle(path) } else { Ok(()) };
         for finding in &mended {
             failed = failed.take().or(self.print(label, finding).err());

@@ -73,7 +73,7 @@ impl Run for Fsck {
         for name in &self.names {
             match std::fs::metadata(name) {
                 Ok(about) if about.is_dir() => folders.push(name),
-                // One that cannot be looked at is told here only where it can be nothing but a path.
+                // An operand that cannot be read is an error here only if it can only be a path.
                 Err(error)
                     if error.kind() != ErrorKind::NotFound && matches!(Input::of(name), Input::Path(_)) =>
                 {
@@ -131,7 +131,7 @@ impl Fsck {
         Ok(())
     }
 
-    /// The number of findings that are left.
+    /// Checks stored sessions; returns the number of remaining problems.
     fn stored(&self, context: &Context) -> anyhow::Result<u64> {
         let store = context.store()?;
         let ids: Vec<String> = self
@@ -160,7 +160,7 @@ impl Fsck {
             check.repair = Some(&stamp);
         }
         let checked = store.check(&check, &mut |finding| {
-            // What a session claims is not damage of another one.
+            // A link that a session claims is not damage of another session.
             match finding.trouble {
                 Trouble::Claim => claims += 1,
                 _ => found += 1,
