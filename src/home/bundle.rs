@@ -1,4 +1,4 @@
-//! Files that belong together: those of a session, and those that all sessions of a home share.
+//! Groups of files: those of a session, and those that all sessions of a home share.
 
 use super::files::{Directories, Files, Transcript, matching};
 use super::opencode;
@@ -10,12 +10,12 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Files that belong together.
+/// The files of a session, or the shared files of a home.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bundle {
-    /// The id of the session; none: what the sessions share.
+    /// The id of the session; `None` for shared files.
     pub id: Option<String>,
-    /// The files by their paths below the base of the home.
+    /// The files by their paths relative to the base of the home.
     pub files: BTreeMap<PathBuf, Piece>,
 }
 
@@ -33,7 +33,7 @@ pub struct Piece {
 /// The bundles of a home.
 #[derive(Debug, Default)]
 pub struct Bundles {
-    /// Sorted by id, what is shared first.
+    /// Sorted by id; shared files first.
     pub bundles: Vec<Bundle>,
     /// Databases with sessions.
     pub databases: Vec<Transcript>,
@@ -42,7 +42,7 @@ pub struct Bundles {
 }
 
 impl Home {
-    /// The directory that the paths of all files of sessions begin with.
+    /// Returns the common ancestor directory of all session files.
     pub fn base(&self) -> &Path {
         let is_file = self.program.layout.iter().all(|(_, path)| path.is_empty());
         match self.root.parent() {
@@ -51,7 +51,7 @@ impl Home {
         }
     }
 
-    /// Everything that belongs to the sessions of the home.
+    /// Returns all files of the sessions of the home.
     pub fn bundles(&self) -> Bundles {
         let Files {
             transcripts,

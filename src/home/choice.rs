@@ -1,4 +1,4 @@
-//! The provider and the model that a program is set to, of which its sessions have to name one.
+//! The provider and model in the settings of a program, for programs whose sessions must name them.
 
 use super::claude_code::read;
 use super::places::Environment;
@@ -6,7 +6,7 @@ use super::table::Program;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// What a program is set to.
+/// The configured provider and model of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// The provider.
@@ -16,7 +16,7 @@ pub struct Choice {
 }
 
 impl Environment<'_> {
-    /// The provider and the model that a program uses in this project, as far as its settings say.
+    /// Returns the provider and the model that a program uses in this project, if its settings contain them.
     pub fn choice(&self, program: &Program, project: &Path) -> Choice {
         let found = match program.name {
             "codex" => self.root(program).and_then(|root| codex(&root)),
@@ -26,7 +26,7 @@ impl Environment<'_> {
         found.unwrap_or_default()
     }
 
-    /// The setting of the project, else that of the user, else the model used last.
+    /// The setting of the project, or of the user, or the most recently used model.
     fn opencode(&self, project: &Path) -> Option<Choice> {
         let named = self.directory("OPENCODE_CONFIG");
         let folder = |name: &str, below: &str| {
@@ -54,7 +54,7 @@ impl Environment<'_> {
     }
 }
 
-/// A model after its provider: `anthropic/claude-sonnet-4-5`.
+/// Splits a model with a provider prefix: `anthropic/claude-sonnet-4-5`.
 pub fn split(text: &str) -> Option<Choice> {
     let (provider, model) = text.split_once('/')?;
     let is_some = !provider.is_empty() && !model.is_empty();
@@ -64,7 +64,7 @@ pub fn split(text: &str) -> Option<Choice> {
     })
 }
 
-/// The provider of `config.toml`, that of its profile first.
+/// Returns the provider in `config.toml`; the active profile takes precedence.
 fn codex(root: &Path) -> Option<Choice> {
     let text = std::fs::read_to_string(root.join("config.toml")).ok()?;
     let config: toml::Table = toml::from_str(&text).ok()?;

@@ -1,13 +1,13 @@
-//! Claude Code: its settings, and the marks of running processes.
+//! Claude Code's settings and the markers of its running processes.
 
 use super::retention::{DAY, Retention};
 use serde_json::Value;
 use std::path::Path;
 
-/// The default if no settings file overrides it.
+/// The default in days if no settings file overrides it.
 const DEFAULT: i64 = 30;
 
-/// How long sessions are kept: the smallest value in any settings file counts.
+/// Returns how long sessions are kept: the smallest value in any settings file.
 pub fn retention(config: &Path) -> Retention {
     let files = ["settings.json", "settings.local.json"].map(|name| config.join(name));
     let values = files
@@ -15,7 +15,7 @@ pub fn retention(config: &Path) -> Retention {
         .filter_map(|file| read(file)?.get("cleanupPeriodDays")?.as_i64());
     let value = values.min();
     Retention {
-        // The program deletes nothing younger than a day.
+        // The program deletes nothing that is younger than a day.
         seconds: value.unwrap_or(DEFAULT).max(1).saturating_mul(DAY),
         setting: "cleanupPeriodDays",
         value: value.map(|days| days.to_string()),
@@ -23,7 +23,7 @@ pub fn retention(config: &Path) -> Retention {
     }
 }
 
-/// The marks of processes: process id, session, working directory.
+/// Returns the markers of processes: process id, session, working directory.
 pub fn marks(config: &Path) -> Vec<(i32, Option<String>, Option<String>)> {
     let entries = std::fs::read_dir(config.join("sessions"))
         .into_iter()
@@ -39,7 +39,7 @@ pub fn marks(config: &Path) -> Vec<(i32, Option<String>, Option<String>)> {
         .collect()
 }
 
-/// A JSON file of a few kilobytes.
+/// Reads a JSON file of at most 64 MiB.
 pub fn read(path: &Path) -> Option<Value> {
     let about = std::fs::metadata(path).ok()?;
     if !about.is_file() || about.len() > 64 << 20 {

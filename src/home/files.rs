@@ -1,4 +1,4 @@
-//! The files of sessions in a home.
+//! Finds the session files in a home.
 
 use super::places::{Home, is_absent, reason};
 use super::table::{Id, Kind};
@@ -14,11 +14,11 @@ use std::time::SystemTime;
 /// A file of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transcript {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
     /// Its kind.
     pub kind: Kind,
-    /// The id of its session; none if a record has to say it, or if the file has many sessions.
+    /// The id of its session; `None` if it is only in a record, or if the file has many sessions.
     pub id: Option<String>,
     /// The session that started a subagent.
     pub parent: Option<String>,
@@ -26,11 +26,11 @@ pub struct Transcript {
     pub bytes: u64,
     /// When it was last changed.
     pub modified: SystemTime,
-    /// Whether it is in rows of the file, which is a database.
+    /// Whether the session is in a database, which is the file.
     pub is_in_database: bool,
 }
 
-/// Why pipes and devices are not read.
+/// The reason why pipes and devices are not read.
 pub(super) const IRREGULAR: &str = "not a regular file";
 
 /// The contents of a home.
@@ -38,18 +38,18 @@ pub(super) const IRREGULAR: &str = "not a regular file";
 pub struct Files {
     /// Files of sessions, sorted by path.
     pub transcripts: Vec<Transcript>,
-    /// What cannot be read, and why.
+    /// Paths that cannot be read, and the reasons.
     pub problems: Vec<(PathBuf, String)>,
 }
 
 impl Home {
-    /// The files of sessions.
+    /// Returns the session files.
     pub fn files(&self) -> Files {
         let mut problems = Vec::new();
         let mut found = BTreeMap::new();
         for (kind, pattern) in self.program.layout {
             for path in matching(&self.root, pattern, &mut problems) {
-                // The first pattern decides.
+                // The first matching pattern determines the kind.
                 found.entry(path).or_insert(*kind);
             }
         }
@@ -67,13 +67,13 @@ impl Home {
                 }),
                 Ok(about) if about.is_dir() => {}
                 Ok(_) => problems.push((path, IRREGULAR.to_string())),
-                // Removed since its directory was read, or below something that is not a directory.
+                // Removed since its directory was read, or its parent is not a directory.
                 Err(error) if is_absent(&error) && !path.is_symlink() => {}
                 Err(error) => problems.push((path, reason(&error))),
             }
         }
         problems.sort();
-        // Errors below an unreadable path add nothing.
+        // Errors below an unreadable path are redundant.
         problems.dedup_by(|(path, _), (above, _)| path.starts_with(above));
         Files {
             transcripts,
@@ -106,7 +106,7 @@ impl Home {
     }
 }
 
-/// The name of a file up to its first extension of a container.
+/// Returns the name of a file without `.zst` and its extension.
 fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(".zst").unwrap_or(&name);
@@ -114,7 +114,7 @@ fn stem(path: &Path) -> String {
     name.to_string()
 }
 
-/// The session of a subagent, whose directory has its name.
+/// Returns the session of a subagent, whose directory is named after it.
 fn parent(path: &Path, kind: Kind) -> Option<String> {
     if kind != Kind::Subagent {
         return None;
@@ -125,14 +125,14 @@ fn parent(path: &Path, kind: Kind) -> Option<String> {
         _ => folder,
     };
     let name = folder.file_name()?.to_string_lossy().into_owned();
-    // Older ones are next to their sessions, in the directory of the project.
+    // Older subagents are next to their sessions, in the directory of the project.
     (!stem(path).starts_with("agent-") || path.parent()? != folder).then_some(name)
 }
 
-/// So much of a file is read for its id.
+/// Number of bytes of a file that are searched for its id.
 const HEAD: u64 = 16 * 1024;
 
-/// The id in the first object of a file.
+/// Returns the id in the first object of a file.
 fn record_id(path: &Path) -> Option<String> {
     let mut head = Vec::new();
     std::fs::File::open(path)
@@ -150,7 +150,7 @@ fn record_id(path: &Path) -> Option<String> {
     text(line).or_else(|| text(&head))
 }
 
-/// The paths below a root that match a pattern; the root itself if it is empty.
+/// Returns the paths below a root that match a pattern; the root itself if the pattern is empty.
 pub(super) fn matching(root: &Path, pattern: &str, problems: &mut Vec<(PathBuf, String)>) -> Vec<PathBuf> {
     let mut found = vec![root.to_path_buf()];
     let mut components = pattern
@@ -177,12 +177,12 @@ pub(super) fn matching(root: &Path, pattern: &str, problems: &mut Vec<(PathBuf, 
     found
 }
 
-/// The names in a directory, sorted; none if it does not exist.
+/// Returns the names in a directory, sorted; empty if it does not exist.
 pub(super) fn names(folder: &Path, problems: &mut Vec<(PathBuf, String)>) -> Vec<OsString> {
     listed(folder, true, problems)
 }
 
-/// The same, with or without those of files.
+/// Like [`names`], optionally without files.
 fn listed(folder: &Path, with_files: bool, problems: &mut Vec<(PathBuf, String)>) -> Vec<OsString> {
     let read = std::fs::read_dir(folder).and_then(|entries| {
         entries
@@ -207,13 +207,12 @@ fn listed(folder: &Path, with_files: bool, problems: &mut Vec<(PathBuf, String)>
     }
 }
 
-/// Directories whose names are read once, for the sidecars of many sessions.
+/// A cache of directory listings, because sidecars of many sessions share a directory.
 #[derive(Debug, Default)]
 pub struct Directories(HashMap<PathBuf, Option<Vec<OsString>>>);
 
 impl Directories {
-    /// The names in a directory that match a pattern, sorted; the pattern itself as a name if the directory cannot be
-    /// read.
+    /// Returns the names in a directory that match a pattern, sorted; only the pattern if the directory cannot be read.
     pub(super) fn matching(
         &mut self,
         folder: &Path,
@@ -242,7 +241,7 @@ impl Directories {
     }
 }
 
-/// Whether a name matches a pattern in which `*` means any characters. Hidden files match only by name.
+/// Whether a name matches a pattern in which `*` matches any characters, but not a leading dot.
 pub(super) fn fits(name: &OsStr, pattern: &str) -> bool {
     let (mut rest, mut parts) = (name.as_bytes(), pattern.split('*'));
     let first = parts.next().unwrap_or_default();

@@ -1,10 +1,10 @@
-//! Gemini CLI: its settings, and the projects of its directories.
+//! Gemini CLI's settings and the projects of its directories.
 
 use super::claude_code::read;
 use super::retention::{DAY, Retention, seconds};
 use std::path::Path;
 
-/// How long sessions are kept; none if nothing is deleted.
+/// Returns how long sessions are kept; `None` if nothing is deleted.
 pub fn retention(config: &Path) -> Option<Retention> {
     let settings = read(&config.join("settings.json"));
     let setting = settings
@@ -23,7 +23,8 @@ pub fn retention(config: &Path) -> Option<Retention> {
     })
 }
 
-/// The project of a session: the one that its directory records, else the known project whose hash is the directory's name.
+/// Returns the project of a session: the one recorded in its directory, or the known project whose hash is the
+/// directory's name.
 pub fn project(transcript: &Path, known: &dyn Fn() -> Vec<String>) -> Option<String> {
     let mut folder = transcript.parent()?;
     while folder.file_name()? != "chats" {
@@ -40,7 +41,7 @@ pub fn project(transcript: &Path, known: &dyn Fn() -> Vec<String>) -> Option<Str
     known().into_iter().find(|project| sha256(project) == name)
 }
 
-/// The name of the directory of a project without a name of its own.
+/// Returns the name of the directory of a project without a registered name.
 pub fn sha256(text: &str) -> String {
     use sha2::Digest;
     use std::fmt::Write;

@@ -15,7 +15,7 @@ pub struct Index {
 }
 
 impl Index {
-    /// The entries of the indexes of a home.
+    /// Reads the indexes of a home.
     pub fn of(home: &Home) -> Index {
         let mut index = Index::default();
         match home.program.name {
@@ -25,7 +25,7 @@ impl Index {
                 let entries = lines
                     .lines()
                     .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-                // The last line of a session counts.
+                // The last line of a session takes precedence.
                 entries.for_each(|entry| index.add(&entry, "id", &["thread_name"], &[]));
             }
             "cline" => {
@@ -66,12 +66,12 @@ impl Index {
         }
     }
 
-    /// The title of a session.
+    /// Returns the title of a session.
     pub fn title(&self, id: &str) -> Option<&str> {
         self.titles.get(id).map(String::as_str)
     }
 
-    /// The project of a session whose records name none. `known` are the projects of other sessions.
+    /// Returns the project of a session whose records do not name it. `known` returns the projects of other sessions.
     pub fn project(
         &self,
         home: &Home,
@@ -81,14 +81,14 @@ impl Index {
     ) -> Option<String> {
         match home.program.name {
             "gemini-cli" => gemini_cli::project(path, known),
-            // Its file is in the directory where it was started.
+            // Its file is in the directory in which it was started.
             "aider" => Some(path.parent()?.to_string_lossy().into_owned()),
             _ => self.projects.get(id).cloned(),
         }
     }
 }
 
-/// A project as a path: some programs write an address.
+/// Converts a project to a path: some programs write a `file://` URI.
 pub fn plain_project(project: &str) -> String {
     let Some(path) = project.strip_prefix("file://") else {
         return project.to_string();
@@ -104,13 +104,13 @@ pub fn plain_project(project: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A title on one line, not longer than a list needs.
+/// Joins a title to one line and shortens it for a list.
 pub fn folded(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").chars().take(MOST).collect()
 }
 
-/// Characters of a title.
+/// Maximum number of characters of a title.
 const MOST: usize = 240;
 
 #[cfg(test)]

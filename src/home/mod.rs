@@ -1,5 +1,5 @@
-//! The places where other programs keep their sessions, found by the environment and the disk alone. Nothing in
-//! them is changed, and no program is started.
+//! The homes of other programs, in which they store their sessions. They are found by environment and file system only;
+//! nothing in them is changed, and no program is started.
 //!
 //! ```
 //! use convo::format::Format;

@@ -3,30 +3,30 @@
 use super::table::{PROGRAMS, Program, program};
 use crate::error::{Error, Kind, Result};
 
-/// What precedes a name that never means a session of the store.
+/// Prefix of a name that never selects a session of the store.
 const HOME: &str = "home:";
 
-/// Every program.
+/// Matches every program.
 const ANY: &str = "any";
 
-/// Characters of the beginning of an id.
+/// Minimum number of characters of an id prefix.
 const LEAST: usize = 4;
 
 /// A name of a session in a home.
 #[derive(Clone, Debug)]
 pub struct Name {
-    /// The program; none: any.
+    /// The program; `None` matches any.
     pub program: Option<&'static Program>,
-    /// The session.
+    /// The selected session.
     pub wanted: Wanted,
-    /// Whether a session of the store of the same name has no precedence.
+    /// Whether the name has the prefix `home:`, so that sessions of the store do not take precedence.
     pub is_home: bool,
 }
 
-/// Which session is meant.
+/// The session to select.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// The one whose id begins with this.
+    /// The session whose id has this prefix.
     Id(String),
     /// The newest one.
     Last,
@@ -35,10 +35,10 @@ pub enum Wanted {
 }
 
 impl Name {
-    /// Reads a name; none if it is not one of a session in a home.
+    /// Parses a name; `None` if it is not the name of a session in a home.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] if the beginning of an id is too short, [`Kind::Usage`] if `home:` precedes another name.
+    /// [`Kind::NotFound`] if the prefix of an id is too short, [`Kind::Usage`] if `home:` precedes another name.
     pub fn read(text: &str) -> Result<Option<Name>> {
         let (rest, is_home) = match text.strip_prefix(HOME) {
             Some(rest) => (rest, true),
@@ -75,7 +75,7 @@ impl Name {
         }))
     }
 
-    /// Whether the name is of this program.
+    /// Whether the name selects sessions of this program.
     pub fn is_of(&self, program: &Program) -> bool {
         self.program.is_none_or(|own| own.name == program.name)
     }

@@ -1,16 +1,16 @@
-//! opencode: a session whose records are files of their own.
+//! opencode's sessions, which store each record in a separate file.
 
 use super::places::Home;
 use std::path::{Path, PathBuf};
 
-/// The files of a session's messages and of their parts.
+/// Returns the files of a session's messages and of their parts.
 pub fn records(home: &Home, id: &str) -> Vec<PathBuf> {
     if home.program.name != "opencode" || id.is_empty() || id.contains('/') || id.starts_with('.') {
         return Vec::new();
     }
     let storage = home.root.join("storage");
     let messages = files(&storage.join("message").join(id));
-    // A message's id is in its record, not always in its name.
+    // The id of a message is in its record and not always in its file name.
     let ids: Vec<String> = messages
         .iter()
         .filter_map(|message| {

@@ -1,4 +1,4 @@
-//! Which homes exist, by the environment and the disk.
+//! Finds the homes that exist, by environment and file system.
 
 use super::table::{Base, PROGRAMS, Place, Program};
 use std::ffi::OsString;
@@ -6,36 +6,36 @@ use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Editors of the family of Visual Studio Code.
+/// Editors based on Visual Studio Code.
 const EDITORS: [&str; 5] = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
 
-/// The variables of the environment.
+/// The process environment.
 pub struct Environment<'e> {
-    /// The value of a variable.
+    /// Returns the value of a variable.
     pub variable: &'e dyn Fn(&str) -> Option<OsString>,
     /// The current directory.
     pub directory: Option<PathBuf>,
 }
 
-/// A place where a program keeps sessions.
+/// A location where a program stores sessions.
 #[derive(Clone, Debug)]
 pub struct Home {
     /// The program.
     pub program: &'static Program,
     /// The directory, file or database.
     pub root: PathBuf,
-    /// Why the home cannot be read.
+    /// The reason if the home cannot be read.
     pub problem: Option<String>,
 }
 
-/// The homes that exist, in the order of the table.
+/// Returns the homes that exist, in the order of the table.
 pub fn homes(environment: &Environment<'_>) -> Vec<Home> {
     let mut found: Vec<Home> = Vec::new();
     let mut seen = Vec::new();
     for program in PROGRAMS {
         for root in environment.roots(program) {
             let Some(home) = home(program, root) else { continue };
-            // One directory under two names is one home.
+            // The same directory under two names is one home.
             let place = std::fs::canonicalize(&home.root).unwrap_or_else(|_| home.root.clone());
             if !seen.contains(&(program.name, place.clone())) {
                 seen.push((program.name, place));
@@ -46,7 +46,7 @@ pub fn homes(environment: &Environment<'_>) -> Vec<Home> {
     found
 }
 
-/// The home at a place; none if there is nothing.
+/// Returns the home at a location; `None` if nothing exists there.
 fn home(program: &'static Program, root: PathBuf) -> Option<Home> {
     let is_file = program.layout.iter().all(|(_, path)| path.is_empty());
     let problem = match std::fs::metadata(&root) {
@@ -76,7 +76,7 @@ pub(super) fn is_absent(error: &io::Error) -> bool {
     )
 }
 
-/// A system error without its number.
+/// Returns a system error without its number.
 pub(super) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let end = text.find(" (os error").unwrap_or(text.len());
@@ -88,13 +88,13 @@ pub(super) fn reason(error: &io::Error) -> String {
 }
 
 impl Environment<'_> {
-    /// A directory that a variable names; empty and relative values count as unset.
+    /// Returns the directory that a variable names; empty and relative values count as unset.
     pub(super) fn directory(&self, name: &str) -> Option<PathBuf> {
         let value = (self.variable)(name).filter(|value| !value.is_empty())?;
         Some(PathBuf::from(value)).filter(|path| path.is_absolute())
     }
 
-    /// The home directory of the user.
+    /// Returns the home directory of the user.
     pub fn home(&self) -> Option<PathBuf> {
         self.directory("HOME").or_else(|| self.directory("USERPROFILE"))
     }
@@ -117,7 +117,7 @@ impl Environment<'_> {
         }
     }
 
-    /// Where an editor may keep what is not about one project.
+    /// Returns the directories in which an editor may store data of all projects.
     fn editor(&self, name: &str) -> Vec<PathBuf> {
         let mac = self.home().map(|home| home.join("Library/Application Support"));
         let bases = self.bases(Base::Config).into_iter().chain(mac);
@@ -127,7 +127,7 @@ impl Environment<'_> {
             .collect()
     }
 
-    /// Where the home of a program may be.
+    /// Returns the possible locations of a program's home.
     pub(super) fn roots(&self, program: &Program) -> Vec<PathBuf> {
         let mut roots = Vec::new();
         for Place(base, below) in program.places {

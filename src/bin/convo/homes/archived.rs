@@ -10,10 +10,10 @@ use convo::store::copies::{Copies, Kept, Line, Outcome, SHARED, Wanted, director
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Where the archive is by default.
+/// Returns the default directory of the archive.
 ///
 /// # Errors
-/// [`Kind::Config`] if the environment names no directory.
+/// [`Kind::Config`] if neither HOME nor XDG_DATA_HOME is set.
 pub fn archive_place() -> Result<PathBuf> {
     let data = home("XDG_DATA_HOME", ".local/share");
     data.map(|data| data.join("convo-archive")).ok_or_else(|| {
@@ -22,13 +22,13 @@ pub fn archive_place() -> Result<PathBuf> {
     })
 }
 
-/// A path as manifests and journals have it: below the home directory of the user, it begins with `~`.
+/// Returns a path as written in manifests and journals: with `~` for the home directory of the user.
 pub fn short_path(path: &Path) -> PathBuf {
     let own = user_home().and_then(|user| Some(Path::new("~").join(path.strip_prefix(user).ok()?)));
     own.unwrap_or_else(|| path.to_path_buf())
 }
 
-/// The path of such a name.
+/// Returns the path of a name from [`short_path`].
 pub fn long_path(name: &Path) -> PathBuf {
     let below = name.strip_prefix("~").ok();
     let own = below.and_then(|below| Some(user_home()?.join(below)));
@@ -41,7 +41,7 @@ fn user_home() -> Option<PathBuf> {
         .map(PathBuf::from)
 }
 
-/// The name of a session of the archive; without an id, of what sessions share.
+/// Returns the name of an archived session; without an id, the name of the files that sessions share.
 pub fn kept_name(program: &str, id: Option<&str>) -> String {
     match id {
         Some(id) => format!("{program}:{id}"),
@@ -49,10 +49,10 @@ pub fn kept_name(program: &str, id: Option<&str>) -> String {
     }
 }
 
-/// The session of the archive that a name means.
+/// Returns the archived session with this name.
 ///
 /// # Errors
-/// [`Kind::NotFound`] for no session or several, [`Kind::Usage`] for a name without an id.
+/// [`Kind::NotFound`] for no session or several sessions, [`Kind::Usage`] for a name without an id.
 pub fn find(copies: &Copies, text: &str) -> Result<(&'static str, Kept)> {
     let name = Name::read(text)?;
     let Some((name, id)) = name.and_then(|name| match name.wanted.clone() {
@@ -89,7 +89,7 @@ pub fn find(copies: &Copies, text: &str) -> Result<(&'static str, Kept)> {
     }
 }
 
-/// The copy of a session in the archive; none if there is no such session, or nothing to read.
+/// Returns the archived copy of a session; `None` if there is no such session, or its copy cannot be read.
 pub fn copy(context: &Context, text: &str) -> Option<PathBuf> {
     let place = archive_place().ok()?;
     let copies = Copies::open(&place, false, context.lock_timeout()).ok()?;
@@ -99,19 +99,19 @@ pub fn copy(context: &Context, text: &str) -> Option<PathBuf> {
     Some(place.join(kept.path(line)))
 }
 
-/// A session that no home has any more.
+/// A session that exists only in the archive.
 pub struct Deleted {
     pub program: &'static Program,
     pub id: String,
-    /// What is kept of its transcript.
+    /// The manifest line of its transcript.
     pub line: Line,
     /// The copy.
     pub path: PathBuf,
 }
 
-/// The sessions of the archive that no home has any more, and the copies of their files.
+/// Returns the sessions that exist only in the archive, and the copies of their files.
 ///
-/// `known` are the names of the sessions that the homes have, `PROGRAM:ID`.
+/// `known` contains the names of the sessions in the homes, `PROGRAM:ID`.
 pub fn deleted(context: &Context, known: &HashSet<String>) -> Result<Vec<Deleted>> {
     let place = archive_place()?;
     let copies = match Copies::open(&place, false, context.lock_timeout()) {
@@ -132,7 +132,7 @@ pub fn deleted(context: &Context, known: &HashSet<String>) -> Result<Vec<Deleted
             let kept = copies.kept(program.name, &own.1)?;
             let Some(id) = kept.session.clone() else { continue };
             let lines = kept.latest().into_iter().filter(|line| {
-                // The ids of some sessions are in their records only.
+                // Some ids are only in the records.
                 let is_read = program.format.is_some() || line.row.is_some();
                 is_read && line.kind == "transcript" && !long_path(&line.home).join(&line.path).exists()
             });
@@ -147,7 +147,7 @@ pub fn deleted(context: &Context, known: &HashSet<String>) -> Result<Vec<Deleted
     Ok(found)
 }
 
-/// Refuses an archive in a home, and a home in the archive.
+/// Fails if the archive is in a home, or a home in the archive.
 ///
 /// # Errors
 /// [`Kind::Unsafe`] with the program.
@@ -173,18 +173,18 @@ pub fn refuse_overlap(place: &Path, homes: &[Home]) -> Result<()> {
     Ok(())
 }
 
-/// Copies a session of a home to the archive, with all that belongs to it, before a file with the checksum `slimmed`
-/// takes its place; its name there. A second time, nothing is written.
+/// Copies a session of a home, with its sidecars, to the archive before a file with the checksum `slimmed` replaces it;
+/// returns the name of the copy. Calling it again writes nothing.
 ///
 /// # Errors
-/// What reading and writing fails with; [`Kind::Locked`] if the file changes meanwhile.
+/// Returns the errors of reading and writing; [`Kind::Locked`] if the file changes meanwhile.
 pub fn keep(context: &Context, session: &Own, slimmed: &str) -> Result<String> {
     let (copies, kept) = kept(context, session, true)?;
     let own = session.path();
     let Bundles {
         bundles, problems, ..
     } = session.home.bundles();
-    // Files of the session may be among those that cannot be read.
+    // Files of this session may be among the unreadable ones.
     if let Some((path, why)) = problems.into_iter().next() {
         return Err(unread_path(&path, &why));
     }
@@ -218,10 +218,10 @@ pub fn keep(context: &Context, session: &Own, slimmed: &str) -> Result<String> {
     Ok(kept_name(session.home.program.name, id.as_deref()))
 }
 
-/// The bytes in whose place a file with the checksum `slimmed` was put; none if the session has them again.
+/// Returns the bytes that a file with the checksum `slimmed` replaced; `None` if they are already restored.
 ///
 /// # Errors
-/// [`Kind::NotFound`] if there are none, [`Kind::Locked`] if the session changed since.
+/// [`Kind::NotFound`] if there are none, [`Kind::Locked`] if the session has changed since.
 pub fn original(context: &Context, session: &Own, slimmed: &str) -> Result<Option<Vec<u8>>> {
     let unknown = || Error::new(Kind::NotFound, "convo slim -i did not change this session");
     let (copies, kept) = match kept(context, session, false) {
@@ -243,7 +243,7 @@ pub fn original(context: &Context, session: &Own, slimmed: &str) -> Result<Optio
     }
 }
 
-/// What the archive keeps of a session of a home.
+/// Opens the archive and the archived copy of a session of a home.
 fn kept(context: &Context, session: &Own, writes: bool) -> Result<(Copies, Kept)> {
     let place = archive_place()?;
     refuse_overlap(&place, std::slice::from_ref(&session.home))?;

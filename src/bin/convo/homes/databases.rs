@@ -11,7 +11,7 @@ pub fn is_database(file: &Transcript) -> bool {
     file.kind == Kind::Database
 }
 
-/// Why not all sessions of a home are read, if its databases are.
+/// Returns the reason if some sessions of a home are not read although its databases are.
 pub fn unread(home: &Home, files: &[Transcript]) -> Option<String> {
     match files.iter().any(is_database) {
         true => (!database::is_supported()).then(|| DATABASE.to_string()),
@@ -23,10 +23,10 @@ pub fn unread(home: &Home, files: &[Transcript]) -> Option<String> {
     }
 }
 
-/// Why a home with a database is not read.
+/// The reason if a home with a database is not read.
 pub const DATABASE: &str = "database";
 
-/// Reports in one line which homes are not read, and why; `what` names the skipped work.
+/// Reports in one line which homes are not read and why; `what` names the skipped work.
 pub fn report_unread(context: &Context, unread: &[(&str, String)], what: &str) {
     let homes: Vec<String> = unread
         .iter()
@@ -42,7 +42,7 @@ pub fn report_unread(context: &Context, unread: &[(&str, String)], what: &str) {
     }
 }
 
-/// A session in a database as a file.
+/// Represents a session in a database as a file.
 pub fn of_row(database: &Transcript, row: &Row) -> Transcript {
     Transcript {
         path: database.path.clone(),

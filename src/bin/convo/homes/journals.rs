@@ -1,4 +1,4 @@
-//! Changes of several files in homes, all or nothing.
+//! Changes to several files in homes: all or none.
 
 use crate::config::home;
 use crate::context::Context;
@@ -13,7 +13,7 @@ fn place() -> Result<PathBuf> {
         .ok_or_else(|| Error::new(Kind::Config, "neither HOME nor XDG_STATE_HOME is set"))
 }
 
-/// The journals of changes, which nobody else has open meanwhile.
+/// Opens the journals of changes, exclusively.
 ///
 /// # Errors
 /// [`Kind::Locked`] if another process has them open.
@@ -22,10 +22,10 @@ pub fn journals(context: &Context) -> Result<Journals> {
     Journals::open(&place()?, &base, context.lock_timeout())
 }
 
-/// Finishes what a run that was killed has begun. Every command calls it before it writes into a home.
+/// Completes the changes of a run that was killed. Every command calls it before it writes to a home.
 ///
 /// # Errors
-/// What reading and writing fails with.
+/// Returns the errors of reading and writing.
 pub fn settle(context: &Context) -> Result<()> {
     let place = place()?;
     if !Journals::is_unfinished(&place)? {

@@ -1,4 +1,4 @@
-//! The sessions of files in homes, kept in a cache while the files do not change.
+//! A cache of the sessions in homes, valid while their files do not change.
 
 use super::read;
 use crate::config::home;
@@ -12,13 +12,13 @@ use convo::store::Facts;
 use convo::store::cache::{Entries, Entry, Identity, Place, Writer, pays};
 use std::os::unix::ffi::OsStrExt;
 
-/// The version of what an entry holds.
+/// The version of the entries.
 const VERSION: &str = "homes 2";
 
-/// Less than this is read faster than a cache is kept.
+/// Below this number of bytes, reading the files is faster than using a cache.
 const LEAST: u64 = 4 << 20;
 
-/// Where the cache is; none without a directory for it.
+/// Returns the location of the cache; `None` without a cache directory.
 fn place() -> Option<Place> {
     cache("agents")
 }
@@ -33,10 +33,10 @@ fn cache(file: &'static str) -> Option<Place> {
 /// The cache of the rows of databases.
 const ROWS: &str = "rows";
 
-/// The sessions of a database, without their records; no program is started while it is the same.
+/// Returns the sessions of a database without their records; starts no program if the database is unchanged.
 ///
 /// # Errors
-/// What the plugin fails with.
+/// Returns the errors of the plugin.
 pub fn rows(file: &Transcript) -> Result<Vec<Row>> {
     let place = cache(ROWS);
     let kept = place.as_ref().map(Place::read).unwrap_or_default();
@@ -66,10 +66,10 @@ pub fn rows(file: &Transcript) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Removes what is known of sessions in homes, before some of it is destroyed.
+/// Removes the cached data of sessions in homes, before some sessions are deleted permanently.
 ///
 /// # Errors
-/// What removing the file fails with.
+/// Returns the errors of removing the file.
 pub fn forget() -> Result<()> {
     [place(), cache(ROWS)]
         .into_iter()
@@ -77,10 +77,10 @@ pub fn forget() -> Result<()> {
         .try_for_each(|place| place.forget())
 }
 
-/// The cache as it was.
+/// The content of the cache.
 pub struct Known(Vec<u8>);
 
-/// A session in a file; in a database with its row there.
+/// A session in a file; with its row if the file is a database.
 pub type Inside = (Option<Row>, Overview);
 
 /// The sessions of a file, and its entry in the cache.
@@ -89,16 +89,16 @@ pub struct Found<'c> {
     state: State<'c>,
 }
 
-/// What the cache keeps of a file.
+/// The state of a file in the cache.
 enum State<'c> {
     Cached(Entry<'c>),
     Fresh(Identity, Vec<u8>),
-    /// Its files may be changing.
+    /// The file may still be changing.
     Unsettled,
 }
 
 impl Known {
-    /// The cache; an empty one if it is not used.
+    /// Opens the cache; empty if it is not used.
     pub fn open(is_used: bool) -> Known {
         Known(
             place()
@@ -108,18 +108,18 @@ impl Known {
         )
     }
 
-    /// Its entries.
+    /// Returns its entries.
     pub fn entries(&self) -> Entries<'_> {
         Entries::read(&self.0, VERSION)
     }
 
-    /// Keeps what was read, if that pays. `found` are all files.
+    /// Writes the cache if it saves time. `found` contains all files.
     pub fn keep(&self, entries: &Entries<'_>, found: &[(&Transcript, &Found<'_>)]) {
         let fresh = found
             .iter()
             .filter(|(_, found)| matches!(found.state, State::Fresh(..)));
         let size = |file: &Transcript| match file.kind {
-            // A program has to be started for it.
+            // Reading a database starts a program.
             Kind::Database => file.bytes.max(LEAST),
             _ => file.bytes,
         };
@@ -142,10 +142,10 @@ impl Known {
     }
 }
 
-/// The sessions of a file: those in the cache, if the file is still the same, else those that are read.
+/// Returns the sessions of a file, from the cache if the file is unchanged.
 ///
 /// # Errors
-/// What reading fails with.
+/// Returns the errors of reading.
 pub fn sessions<'c>(
     file: &Transcript,
     format: Option<Format>,
@@ -184,7 +184,7 @@ pub fn sessions<'c>(
     Ok(Found { sessions, state })
 }
 
-/// Size and times of a file.
+/// Returns the size and times of a file.
 fn facts(file: &Transcript) -> Option<Facts> {
     Some(Facts::about(&std::fs::metadata(&file.path).ok()?))
 }
@@ -203,7 +203,7 @@ fn log(file: &Transcript) -> Option<Facts> {
     (log.size > 0).then_some(log)
 }
 
-/// The name of a file in the cache: with another log, a database is another one.
+/// Returns the name of a file in the cache; a database with another log has another name.
 fn name(file: &Transcript) -> Vec<u8> {
     let mut name = file.path.as_os_str().as_bytes().to_vec();
     if let Some(log) = (file.kind == Kind::Database).then(|| log(file)).flatten() {

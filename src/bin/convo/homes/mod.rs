@@ -1,4 +1,4 @@
-//! The homes of other programs as commands see them: their sessions read, and named.
+//! The homes of other programs, with their sessions and the names of these.
 
 pub mod archived;
 mod databases;
@@ -33,12 +33,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// The homes on this machine.
+/// Returns the homes on this machine.
 pub fn all() -> Vec<Home> {
     convo::home::homes(&environment(&|name| std::env::var_os(name)))
 }
 
-/// What the environment says.
+/// Returns the environment in which homes are found.
 pub fn environment<'v>(variable: &'v dyn Fn(&str) -> Option<OsString>) -> Environment<'v> {
     Environment {
         variable,
@@ -49,7 +49,7 @@ pub fn environment<'v>(variable: &'v dyn Fn(&str) -> Option<OsString>) -> Enviro
 /// A session in a home.
 pub struct HomeSession {
     pub id: String,
-    /// The session that started it, of a subagent.
+    /// The session that started it, for a subagent.
     pub parent: Option<String>,
     pub title: Option<String>,
     pub project: Option<String>,
@@ -58,9 +58,9 @@ pub struct HomeSession {
     pub sidecars: Sidecars,
     pub subagents: u64,
     pub branches: u64,
-    /// What marks it as running.
+    /// The reason to consider it running.
     pub running: Option<Mark>,
-    /// When the program may delete it, in seconds since 1970.
+    /// Time from which the program may delete it, in seconds since 1970.
     pub due: Option<i64>,
 }
 
@@ -69,23 +69,23 @@ pub struct Listing {
     pub home: Home,
     pub sessions: Vec<HomeSession>,
     pub retention: Option<Retention>,
-    /// Files of sessions, of formats that are not read too.
+    /// The files of sessions, including those in formats that cannot be read.
     pub files: Files,
     /// Directories of sidecars without a transcript.
     pub orphans: u64,
-    /// Why not all sessions are read.
+    /// The reason if some sessions are not read.
     unread: Option<String>,
-    /// Files that cannot be read as sessions.
+    /// Errors of files that cannot be read as sessions.
     pub errors: Vec<Error>,
 }
 
 impl Listing {
-    /// Why the sessions of the home are not all read.
+    /// Returns the reason if some sessions of the home are not read.
     pub fn reason(&self) -> Option<String> {
         self.home.problem.clone().or_else(|| self.unread.clone())
     }
 
-    /// Whether sessions of the home are read, of files or of a database.
+    /// Whether any sessions of the home are read, from files or a database.
     pub fn is_read(&self) -> bool {
         let has_database = || self.files.transcripts.iter().any(is_database);
         self.home.program.format.is_some() || self.unread.is_none() && has_database()
@@ -93,7 +93,7 @@ impl Listing {
 }
 
 impl Listing {
-    /// Reports what cannot be read.
+    /// Reports the files that cannot be read.
     pub fn report(&self, context: &Context) {
         let failed = |path: &Path, why: &str| {
             context.output.error(&unread_path(path, why));
@@ -106,7 +106,7 @@ impl Listing {
         }
         for error in &self.errors {
             match error.kind {
-                // Programs keep other files among them.
+                // Programs keep other files next to their sessions.
                 ErrorKind::Data => context.output.detail("", &error.to_string()),
                 _ => context.output.error(error),
             }
@@ -114,7 +114,7 @@ impl Listing {
     }
 }
 
-/// A time of a file in seconds since 1970.
+/// Converts a file time to seconds since 1970.
 pub fn seconds(time: SystemTime) -> i64 {
     match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(since) => i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
@@ -122,32 +122,32 @@ pub fn seconds(time: SystemTime) -> i64 {
     }
 }
 
-/// Seconds since 1970 as RFC 3339.
+/// Converts seconds since 1970 to RFC 3339.
 pub fn shown(seconds: i64) -> Option<String> {
     time::from_digits(&seconds.to_string()).map(|time| crate::terminal::time_format::machine(&time))
 }
 
-/// A file of a session with the home it is in.
+/// A session file and the index of its home.
 struct Work {
     home: usize,
     transcript: Transcript,
 }
 
-/// Files are read in so many shares, or in more, with at most this many files in one.
+/// Minimum number of shares in which files are read, and the maximum number of files per share.
 const SHARES: usize = 256;
 const SHARE: usize = 64;
 
-/// How the sessions of homes are read.
+/// Options for reading the sessions of homes.
 pub struct Reading<'r> {
-    /// What counts their tokens.
+    /// Counts their tokens.
     pub reader: &'r OverviewReader<'r>,
-    /// Whether what was read of unchanged files before is used.
+    /// Whether to use the cache for unchanged files.
     pub is_cached: bool,
-    /// Whether databases are read.
+    /// Whether to read databases.
     pub with_databases: bool,
 }
 
-/// The sessions of these homes, without tokens that have to be counted.
+/// Returns the sessions of these homes, with tokens only where they are known.
 pub fn listings(context: &Context, homes: Vec<Home>, with_databases: bool) -> anyhow::Result<Vec<Listing>> {
     let counting = Counting::default();
     let reading = Reading {
@@ -158,7 +158,7 @@ pub fn listings(context: &Context, homes: Vec<Home>, with_databases: bool) -> an
     listings_with(context, homes, &reading)
 }
 
-/// The sessions of these homes. Files that have changed since they were read last are read.
+/// Returns the sessions of these homes; reads the files that have changed since the last time.
 pub fn listings_with(
     context: &Context,
     homes: Vec<Home>,
@@ -195,7 +195,7 @@ pub fn listings_with(
     let entries = known.entries();
     let started = Facts::now();
     let mut read = Vec::with_capacity(work.len());
-    // Several at once: most are in the cache.
+    // Several files per task, because most are in the cache.
     let shares: Vec<&[Work]> = work.chunks(work.len().div_ceil(SHARES).clamp(1, SHARE)).collect();
     let one = |work: &Work| {
         let format = programs[work.home].format_of(&work.transcript.path);
@@ -241,7 +241,7 @@ pub fn listings_with(
     Ok(listings)
 }
 
-/// The time that counts: that of tests, or the system's.
+/// Returns the current time, or the fixed time of tests.
 pub fn clock(context: &Context) -> SystemTime {
     let now = time::seconds(&context.clock.now()).and_then(|now| u64::try_from(now).ok());
     match now.filter(|_| context.clock.is_fixed()) {
@@ -250,7 +250,7 @@ pub fn clock(context: &Context) -> SystemTime {
     }
 }
 
-/// Adds the sessions of a file. Branches and subagents in it belong to the session before them.
+/// Adds the sessions of a file. Branches and subagents in it belong to the preceding session.
 fn add(
     listing: &mut Listing,
     (running, index): &(Running, Index),
@@ -316,19 +316,19 @@ fn add(
     }
 }
 
-/// The time of the newest record. Files without times have that of the epoch.
+/// Returns the time of the newest record. A record without a time has the time 0.
 fn updated(overview: &Overview) -> Option<i64> {
     let updated = overview.updated.as_deref().and_then(time::seconds);
     updated.filter(|time| *time > 0)
 }
 
-/// A time as the name of a session: `20260602T100100`.
+/// Formats a time as the name of a session: `20260602T100100`.
 pub fn digits(time: &str) -> String {
     let time = crate::terminal::time_format::machine(time);
     time.chars().filter(|c| c.is_ascii_digit() || *c == 'T').collect()
 }
 
-/// Sets what other sessions and the indexes say: projects, and how many subagents have files of their own.
+/// Sets the data from other sessions and the indexes: projects, and the numbers of subagents in separate files.
 fn name_projects(listings: &mut [Listing], marks: &[(Running, Index)]) {
     let known: BTreeSet<String> = listings
         .iter()
@@ -364,28 +364,28 @@ fn name_projects(listings: &mut [Listing], marks: &[(Running, Index)]) {
 }
 
 impl HomeSession {
-    /// The name without the program.
+    /// Returns the name without the program.
     pub fn own_name(&self) -> String {
         own_name(&self.id, self.parent.as_deref())
     }
 
-    /// Whether it is a subagent's.
+    /// Whether it is the session of a subagent.
     pub fn is_subagent(&self) -> bool {
         self.transcript.kind == Kind::Subagent
     }
 
-    /// The time of its newest record, else that of its file, in seconds since 1970.
+    /// Returns the time of its newest record, or of its file without one, in seconds since 1970.
     pub fn updated(&self) -> i64 {
         updated(&self.overview).unwrap_or_else(|| seconds(self.transcript.modified))
     }
 
-    /// The file.
+    /// Returns the path of its file.
     pub fn path(&self) -> &PathBuf {
         &self.transcript.path
     }
 }
 
-/// The name of a session without the program; that of a subagent begins with that of its session.
+/// Returns the name of a session without the program; for a subagent, the name of its session is the prefix.
 pub fn own_name(id: &str, parent: Option<&str>) -> String {
     match parent {
         Some(parent) if id.starts_with("agent-") => format!("{parent}.{id}"),

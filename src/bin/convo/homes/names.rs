@@ -9,36 +9,36 @@ use convo::home::{Files, Home, Kind as FileKind, Mark, Name, Program, Running, T
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// Names in a hint.
+/// Maximum number of names in a hint.
 const NAMED: usize = 10;
 
-/// A session that a name means.
+/// The session that a name selects.
 pub struct Meant {
     pub path: PathBuf,
     /// Its id, if the path is a database.
     pub row: Option<String>,
-    /// What marks it as running.
+    /// The reason to consider it running.
     pub mark: Option<Mark>,
-    /// Whether its program deleted it, and this is the copy in the archive.
+    /// Whether this is the copy in the archive, because its program deleted the session.
     pub is_archived: bool,
 }
 
-/// A session that a name may mean.
+/// A session that a name may select.
 struct Candidate {
     home: usize,
     /// The name without the program.
     name: String,
     transcript: Transcript,
-    /// Its place among the sessions of its file, from 1, and how many there are.
+    /// Its position among the sessions of its file, from 1, and their number.
     place: (usize, usize),
     project: Option<String>,
     updated: i64,
 }
 
-/// The meaning of the name of a session in a home; none if the text is not such a name.
+/// Resolves the name of a session in a home; `None` if the text is not such a name.
 ///
 /// # Errors
-/// [`Kind::NotFound`] for no session or several, with candidates; [`Kind::Data`] if its format is not read.
+/// [`Kind::NotFound`] for no session or several, with candidates; [`Kind::Data`] if its format cannot be read.
 pub fn resolve(context: &Context, text: &str) -> Result<Option<Meant>> {
     let read = Name::read(text).map_err(|error| named(error, text))?;
     let Some(name) = read else { return Ok(None) };
@@ -75,7 +75,7 @@ pub fn resolve(context: &Context, text: &str) -> Result<Option<Meant>> {
             return named(database::unsupported(), text);
         }
         if let Some((path, why)) = unread.first() {
-            // It may be there.
+            // The session may be in the unreadable file.
             return unread_path(path, why);
         }
         let error = match (error.hint.is_some(), name.program) {
@@ -121,7 +121,7 @@ fn list_hint(program: Option<&Program>) -> String {
     }
 }
 
-/// The sessions that a name may mean. Files are read only where their paths do not say enough.
+/// Returns the sessions that a name may select. Reads files only if their paths are not sufficient.
 fn candidates(
     context: &Context,
     homes: &[Home],
@@ -165,7 +165,7 @@ fn candidates(
                 .unwrap_or_else(|error| Error::new(Kind::InputOutput, error.to_string()))
         })?;
         let sessions: Vec<HomeSession> = read.into_iter().flat_map(|listing| listing.sessions).collect();
-        // Those of a file follow one another.
+        // Sessions of the same file are adjacent.
         for inside in sessions.chunk_by(|one, other| one.path() == other.path()) {
             found.extend(inside.iter().enumerate().map(|(place, session)| Candidate {
                 home: nth,
@@ -202,7 +202,7 @@ impl Candidate {
     }
 }
 
-/// The session that is meant.
+/// Returns the selected session.
 fn choose(homes: &[Home], mut found: Vec<Candidate>, wanted: &Wanted) -> Result<Candidate> {
     let unknown = || Error::new(Kind::NotFound, "no such session");
     match wanted {
@@ -213,13 +213,13 @@ fn choose(homes: &[Home], mut found: Vec<Candidate>, wanted: &Wanted) -> Result<
                     return Ok(found.swap_remove(at));
                 }
             }
-            // The id of a session that is gone does not mean its subagents.
+            // The id of a deleted session does not select its subagents.
             let is_meant = |name: &str| {
                 name.strip_prefix(id.as_str())
                     .is_some_and(|rest| !rest.starts_with(".agent-"))
             };
             found.retain(|one| is_meant(&one.name));
-            // A session and its subagents do not compete.
+            // A session takes precedence over its subagents.
             if found.iter().any(|one| one.transcript.kind != FileKind::Subagent) {
                 found.retain(|one| one.transcript.kind != FileKind::Subagent);
             }
@@ -253,7 +253,7 @@ fn choose(homes: &[Home], mut found: Vec<Candidate>, wanted: &Wanted) -> Result<
     found.pop().ok_or_else(unknown)
 }
 
-/// The directory that `.` or a relative path means; one that does not exist is taken as text.
+/// Returns the absolute path of `.` or a relative directory; text if the directory does not exist.
 fn absolute(directory: &str) -> String {
     let found = std::fs::canonicalize(directory).or_else(|_| std::path::absolute(directory));
     let path = found.map_or_else(|_| directory.to_string(), |path| path_name(&path));
@@ -263,7 +263,7 @@ fn absolute(directory: &str) -> String {
     }
 }
 
-/// Names for completion of a word, the newest sessions of each home first.
+/// Returns the completions of a word, with the newest sessions of each home first.
 pub fn offered(word: &str, most: usize) -> Vec<String> {
     let mut names = Vec::new();
     let fits = |home: &Home| {

@@ -1,4 +1,4 @@
-//! The home that a file is in.
+//! Finds the home that contains a file.
 
 use super::{all, clock};
 use crate::context::{Context, named};
@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// A session of a home, by its file.
+/// A session of a home, found by its file.
 pub struct Own {
     pub home: Home,
     pub transcript: Transcript,
@@ -19,10 +19,10 @@ pub struct Own {
 }
 
 impl Own {
-    /// The session of this file; none if it is in no home.
+    /// Returns the session of this file; `None` if the file is not in a home.
     ///
     /// # Errors
-    /// [`Kind::InputOutput`] if it is below a home that cannot be read.
+    /// [`Kind::InputOutput`] if the file is in a home that cannot be read.
     pub fn of(path: &Path) -> Result<Option<Own>> {
         let failed = |error| {
             named(
@@ -58,7 +58,7 @@ impl Own {
                     }));
                 }
             }
-            // It may be one of those.
+            // The file may be one of the unreadable ones.
             if let Some((path, why)) = problems.first() {
                 return Err(unread(path, why));
             }
@@ -66,16 +66,16 @@ impl Own {
         Ok(None)
     }
 
-    /// The path of its file below the directory of its home.
+    /// Returns the path of its file relative to the base of its home.
     pub fn path(&self) -> &Path {
         let path = &self.transcript.path;
         path.strip_prefix(self.home.base()).unwrap_or(path)
     }
 
-    /// Refuses a session that a program is writing; `force` accepts one that only changed just now.
+    /// Fails if a program is writing the session; `force` accepts a session that only changed recently.
     ///
     /// # Errors
-    /// [`Kind::Locked`] with what marks it as running.
+    /// [`Kind::Locked`] with the reason to consider it running.
     pub fn refuse_running(&self, context: &Context, force: bool) -> Result<()> {
         let running = Running::of(&self.home, clock(context));
         let ids = [self.transcript.id.as_deref(), self.transcript.parent.as_deref()];
@@ -97,22 +97,22 @@ impl Own {
     }
 }
 
-/// The error for a path of a home that cannot be read.
+/// Returns the error for a path of a home that cannot be read.
 pub fn unread(path: &Path, why: &str) -> Error {
     named(Error::new(Kind::InputOutput, why.to_string()), &path_name(path))
 }
 
-/// So much of the beginning of a file is read for its project.
+/// Number of bytes at the beginning of a file that are searched for its project.
 const HEAD: u64 = 1 << 20;
 
-/// The project of a session in a home, of whose records none names it.
+/// Returns the project of a session in a home from its index, for sessions whose records do not name it.
 pub fn project_of(path: &Path) -> Option<String> {
     let Own { home, transcript, .. } = Own::of(path).ok()??;
     let id = transcript.id.as_deref().unwrap_or_default();
     Index::of(&home).project(&home, &transcript.path, id, &Vec::new)
 }
 
-/// The working directory that a log names first.
+/// Returns the first working directory in a log.
 fn project(path: &Path) -> Option<String> {
     let file = BufReader::new(std::fs::File::open(path).ok()?.take(HEAD));
     let mut lines = file.split(b'\n').map_while(std::io::Result::ok);

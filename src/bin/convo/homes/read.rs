@@ -15,8 +15,8 @@ use convo::model::{json, time};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// The sessions in a file, and whether all of them is in it and not in files beside it. A title that is a question is the
-/// whole question. A truncated last line is not damage here: the program may be writing it.
+/// Returns the sessions in a file, and whether they are complete without files next to it. A title that is a question
+/// is not shortened. A truncated last line is not damage, because the program may be writing it.
 pub fn parts(
     path: &Path,
     format: Option<Format>,
@@ -36,7 +36,7 @@ pub fn parts(
     if let Some(error) = failed {
         return Err(error);
     }
-    // Records that are not messages have times, too.
+    // Records that are not messages have times too.
     let own = parts.iter_mut().rfind(|part| aside(part).is_none());
     if let Some(last) = own {
         later(last, newest_time(path).as_deref());
@@ -44,7 +44,7 @@ pub fn parts(
     Ok((parts, is_alone))
 }
 
-/// Sets the time of the newest record, if this one is newer.
+/// Sets the time of the newest record if `time` is later.
 fn later(overview: &mut Overview, time: Option<&str>) {
     let own = overview.updated.as_deref();
     if let Some(time) = time
@@ -65,11 +65,11 @@ fn overview(path: &Path, session: &Session, reader: &OverviewReader<'_>) -> Resu
     Ok(overview)
 }
 
-/// The sessions in a database, each with its row; branches have the row of their session, and one that cannot be read has
-/// no messages.
+/// Returns the sessions in a database with their rows. Branches have the row of their session; a session that cannot be
+/// read has no messages.
 ///
 /// # Errors
-/// What the plugin fails with.
+/// Returns the errors of the plugin.
 pub fn rows(path: &Path, reader: &OverviewReader<'_>) -> Result<Vec<(Row, Overview)>> {
     let mut found: Vec<(Row, Overview)> = Vec::new();
     let mut failed = None;
@@ -102,15 +102,15 @@ pub fn rows(path: &Path, reader: &OverviewReader<'_>) -> Result<Vec<(Row, Overvi
     }
 }
 
-/// The relation of a session to the session before it in its file.
+/// Returns the relation of a session to the preceding session in its file.
 pub fn aside(session: &Overview) -> Option<Aside> {
     Aside::of_kind(session.lineage.as_deref()?)
 }
 
-/// So much of the end of a file is read for a time.
+/// Number of bytes at the end of a file that are searched for a time.
 const TAIL: u64 = 16 * 1024;
 
-/// The time of the last record of a log, if it has one.
+/// Returns the time of the last record of a log.
 fn newest_time(path: &Path) -> Option<String> {
     if path.extension()? != "jsonl" {
         return None;
@@ -123,7 +123,7 @@ fn newest_time(path: &Path) -> Option<String> {
     let line = tail
         .rsplit(|byte| *byte == b'\n')
         .find(|line| !line.trim_ascii().is_empty())?;
-    // Gemini CLI writes the time of a session in an operation.
+    // Gemini CLI records the time of a session in a `$set` operation.
     let updated = |line| json::member(json::member(line, "$set")?, "lastUpdated");
     let time = json::member(line, "timestamp").or_else(|| updated(line))?;
     let time = json::text(time)?.into_owned();

@@ -31,7 +31,7 @@ pub enum Key {
     Overdue,
 }
 
-/// The columns if none are chosen.
+/// The default columns.
 pub const DEFAULT: [Key; 6] = [
     Key::Program,
     Key::Sessions,
@@ -46,7 +46,7 @@ pub struct Row {
     pub program: &'static str,
     pub root: String,
     pub reason: Option<String>,
-    /// None: in a database that is not read.
+    /// `None` if they are in a database that is not read.
     pub sessions: Option<u64>,
     empty: u64,
     subagents: u64,
@@ -57,13 +57,13 @@ pub struct Row {
     oldest: Option<i64>,
     running: u64,
     retention: Option<Retention>,
-    /// When each session may be deleted, in seconds since 1970.
+    /// Times from which each session may be deleted, in seconds since 1970.
     pub due: Vec<i64>,
     now: i64,
 }
 
 impl Row {
-    /// Of a home, at this time.
+    /// Creates the row of a home at this time.
     pub fn new(listing: &Listing, now: i64) -> Row {
         let own = |session: &&HomeSession| !session.is_subagent();
         let is_empty = |session: &HomeSession| session.overview.messages == 0;
@@ -79,7 +79,7 @@ impl Row {
             true => full().map(|session| session.updated()).collect(),
             false => transcripts.clone().map(|file| seconds(file.modified)).collect(),
         };
-        // Some sessions are in several files.
+        // Some sessions have several files.
         let mut sizes: BTreeMap<&Path, u64> = transcripts
             .clone()
             .map(|file| (&*file.path, file.bytes))
@@ -109,7 +109,7 @@ impl Row {
                 (false, false) => None,
             },
             empty: count(sessions.iter().filter(|session| is_empty(session)).count()),
-            // Those in files of their own, and those in the files of sessions.
+            // Subagents in their own files, and those in the files of sessions.
             subagents: count(subagents) + inner(listing),
             orphans: listing.orphans,
             bytes: sizes.values().sum::<u64>() + inside,
@@ -131,7 +131,7 @@ impl Row {
         self.due.iter().filter(|due| **due <= self.now).count() as u64
     }
 
-    /// The home as an object.
+    /// Returns the home as a JSON object.
     pub fn object(&self) -> String {
         let retention = self.retention.as_ref();
         serde_json::json!({
@@ -147,7 +147,7 @@ impl Row {
     }
 }
 
-/// Subagents in the files of sessions.
+/// Counts the subagents in the files of sessions.
 fn inner(listing: &Listing) -> u64 {
     let files = |id: &str| {
         let is_of = |session: &&HomeSession| session.parent.as_deref() == Some(id);
@@ -159,7 +159,7 @@ fn inner(listing: &Listing) -> u64 {
 }
 
 impl Key {
-    /// The column of the table.
+    /// Returns the column of the table.
     pub fn column(self) -> Column {
         match self {
             Key::Program => Column::text("PROGRAM"),
@@ -183,7 +183,7 @@ impl Key {
         }
     }
 
-    /// The value of a home.
+    /// Returns the value of a home.
     pub fn cell(self, row: &Row, is_terminal: bool) -> Cell {
         let text = |text: Option<&str>| Cell::Text(text.unwrap_or("-").to_string());
         let number = |number: u64| Cell::Number(Some(number));

@@ -73,7 +73,7 @@ pub struct Agents {
     json: bool,
 }
 
-/// The name of a program with a home.
+/// Parses the name of a program with a home.
 fn program(name: &str) -> Result<String, String> {
     match convo::home::program(name) {
         Some(program) => Ok(program.name.to_string()),

@@ -1,4 +1,4 @@
-//! Sessions written back to their homes.
+//! Restores archived sessions to their homes.
 
 use super::report::{Row, Word};
 use crate::context::{Context, named};
@@ -9,7 +9,7 @@ use convo::store::copies::{Copies, Kept, Outcome};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Writes a session back to its home.
+/// Restores a session to its home.
 pub fn give_back(
     context: &Context,
     homes: &[Home],
@@ -35,7 +35,7 @@ pub fn give_back(
     }
     let mut row = row(&homes::kept_name(program, Some(&id)));
     let own: Vec<&Home> = homes.iter().filter(|home| home.program.name == program).collect();
-    // A home that was moved gets its sessions where it is now.
+    // If the home was moved, its sessions are written to its new location.
     let base = |name: &Path| match own
         .iter()
         .find(|home| homes::short_path(home.base()) == name)
@@ -66,7 +66,7 @@ fn size(kept: &Kept, base: &dyn Fn(&Path) -> PathBuf, paths: &[PathBuf]) -> u64 
         .sum()
 }
 
-/// Refuses a session that a program is writing.
+/// Fails if a program is writing the session.
 fn refuse_running(context: &Context, homes: &[&Home], id: &str) -> Result<()> {
     for home in homes {
         let files = home.files().transcripts.into_iter();

@@ -1,4 +1,4 @@
-//! `archive`: keeps the sessions of other programs.
+//! `archive`: copies the sessions of other programs.
 
 mod back;
 mod report;
@@ -112,7 +112,7 @@ impl Run for Archive {
     }
 }
 
-/// Files that are copied before they are committed together.
+/// Number of files that are copied before they are committed together.
 const BATCH: usize = 512;
 
 impl Archive {
@@ -147,10 +147,10 @@ impl Archive {
     }
 }
 
-/// More sessions of a database are not named to the plugin: it prints all.
+/// Maximum number of sessions requested from the plugin by id; beyond it, all are read.
 const FEW: usize = 100;
 
-/// Copies the sessions of databases that have changed, not committed yet. Each database is read once.
+/// Copies the changed sessions of databases without committing them. Reads each database once.
 fn take_rows(copies: &Copies, at: &str, work: &mut [Work]) -> anyhow::Result<()> {
     let mut databases: BTreeMap<PathBuf, BTreeMap<String, usize>> = BTreeMap::new();
     for (nth, work) in work.iter().enumerate() {
@@ -180,7 +180,7 @@ fn take_rows(copies: &Copies, at: &str, work: &mut [Work]) -> anyhow::Result<()>
         };
         let mut read = database::sessions(&path, &ids, &mut take);
         if read.as_ref().is_err_and(|error| error.kind == Kind::NotFound) {
-            // One of them was deleted meanwhile.
+            // One of the sessions was deleted meanwhile.
             read = database::sessions(&path, &[], &mut take);
         }
         if let Err(error) = read {
@@ -192,7 +192,7 @@ fn take_rows(copies: &Copies, at: &str, work: &mut [Work]) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Commits what was copied of these sessions.
+/// Commits the copies of these sessions.
 fn commit(copies: &Copies, waiting: &mut Vec<Work>, rows: &mut Vec<Row>) {
     let changed: Vec<_> = waiting.iter().filter_map(Work::change).collect();
     let mut results = match changed.is_empty() {

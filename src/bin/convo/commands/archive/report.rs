@@ -1,4 +1,4 @@
-//! What is reported of an archive: one row a session.
+//! The report of an archive: one row per session.
 
 use crate::args::TimeOptions;
 use crate::context::Context;
@@ -9,13 +9,13 @@ use convo::error::{Error, Kind};
 use convo::store::copies::Outcome;
 use std::path::Path;
 
-/// What became of a session: the most important of its files.
+/// The outcome of a session: the most important outcome of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Word {
     Of(Outcome),
     /// Written back to its home.
     Back,
-    /// With --verify, something differs.
+    /// A difference found by --verify.
     Differs,
     Busy,
     Failed,
@@ -56,7 +56,7 @@ impl Row {
         }
     }
 
-    /// Adds an error. Whatever cannot be read or written is status 74.
+    /// Adds an error. Data that cannot be read or written results in status 74.
     pub fn failed(mut self, error: &Error) -> Row {
         let (word, kind) = match error.kind {
             Kind::Locked => (Word::Busy, Kind::Locked),
@@ -98,7 +98,7 @@ const COLUMNS: [Column; 3] = [
     Column::number("BYTES"),
 ];
 
-/// How rows are printed.
+/// The options of the output.
 pub struct Report<'r> {
     pub context: &'r Context,
     pub json: bool,

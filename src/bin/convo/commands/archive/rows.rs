@@ -1,4 +1,4 @@
-//! Sessions in databases, each of which is copied as a stream of its records.
+//! Sessions in databases, each of which is copied as a record stream.
 
 use crate::homes;
 use crate::programs::database;
@@ -12,17 +12,17 @@ use std::path::{Path, PathBuf};
 pub struct InDatabase {
     pub database: PathBuf,
     pub id: String,
-    /// Its time and size.
+    /// Its time and size, which identify its version.
     pub state: String,
 }
 
-/// A session of a database that is to be copied.
+/// A session in a database that has to be copied.
 pub struct Stale<'w> {
     pub database: &'w Path,
     pub id: &'w str,
 }
 
-/// Files of records by their paths.
+/// Record streams by path.
 pub type Rows = BTreeMap<PathBuf, (Piece, InDatabase)>;
 
 /// Adds the sessions of a database by their names.

@@ -1,4 +1,4 @@
-//! Sessions and what is to be copied of them: scanned, copied, committed.
+//! The sessions to archive, and their parts to copy: scanned, copied, committed.
 
 use super::report::{Row, Word};
 use super::rows::{self, InDatabase, Rows, Stale};
@@ -20,10 +20,10 @@ pub struct Work {
     id: Option<String>,
     parts: Vec<Part>,
     kept: Result<Kept>,
-    /// The lines that are not committed, and the bytes that were copied.
+    /// The manifest lines not yet committed, and the number of bytes copied.
     lines: Vec<Line>,
     bytes: u64,
-    /// What failed.
+    /// Errors of this session.
     pub errors: Vec<Error>,
 }
 
@@ -34,20 +34,20 @@ struct Part {
     base: PathBuf,
     home: PathBuf,
     files: BTreeMap<PathBuf, Piece>,
-    /// Of these, records in databases.
+    /// The files that are records of a database.
     rows: BTreeMap<PathBuf, InDatabase>,
-    /// Whether all of the home was read, so that what is not there is gone.
+    /// Whether the whole home was read, so that missing files are gone.
     is_whole: bool,
     /// Whether its databases were read.
     has_rows: bool,
 }
 
-/// Fewer sessions are looked at on one thread.
+/// Below this number of sessions, one thread reads all.
 const FEW: usize = 64;
 
 type Key = (&'static str, String);
 
-/// The sessions of these homes and of the archive.
+/// Returns the sessions of these homes and of the archive.
 pub fn all(
     context: &Context,
     mut homes: Vec<Home>,
@@ -142,7 +142,7 @@ pub fn all(
     Ok(work)
 }
 
-/// The sessions that are selected by more than their program; none: all.
+/// Returns the sessions that match filters other than the program; `None` selects all.
 fn selected(
     context: &Context,
     homes: &[Home],
@@ -193,7 +193,7 @@ impl Work {
         }
     }
 
-    /// The sessions of databases that have changed since they were copied.
+    /// Returns the database sessions that changed since they were copied.
     pub fn stale(&self) -> Vec<Stale<'_>> {
         let Ok(kept) = &self.kept else { return Vec::new() };
         let rows = self.parts.iter().flat_map(|part| {
@@ -207,7 +207,7 @@ impl Work {
         .collect()
     }
 
-    /// Copies the records of a session in a database, not committed yet; `scratch` is a directory for a file of them.
+    /// Copies the records of a database session without committing them; `scratch` is a directory for a temporary file.
     pub fn take_row(
         &mut self,
         copies: &Copies,
@@ -241,7 +241,7 @@ impl Work {
                     Ok(()) => copies.take(kept, wanted, at),
                     Err(error) => Err(database::temporary(error)),
                 };
-                let _ = std::fs::remove_file(&file); // with its directory at the end
+                let _ = std::fs::remove_file(&file); // its directory is removed at the end
                 match taken {
                     Ok(line) => {
                         self.bytes += line.as_ref().map_or(0, |line| copied(kept, line));
@@ -253,7 +253,7 @@ impl Work {
         }
     }
 
-    /// Copies what is new in files, not committed yet.
+    /// Copies new and changed files without committing them.
     pub fn take(&mut self, copies: &Copies, at: &str) {
         let Ok(kept) = &mut self.kept else { return };
         kept.session.clone_from(&self.id);
@@ -290,7 +290,7 @@ impl Work {
         }
     }
 
-    /// What would be copied, by sizes and times alone.
+    /// Returns the report of a dry run, based on sizes and times only.
     pub fn planned(mut self) -> Row {
         let mut word = Word::Of(Outcome::Same);
         if let Ok(kept) = &self.kept {
@@ -318,18 +318,18 @@ impl Work {
         self.row(word)
     }
 
-    /// Files that were copied.
+    /// Returns the number of copied files.
     pub fn files(&self) -> usize {
         self.lines.len()
     }
 
-    /// What is to be committed.
+    /// Returns the lines to commit.
     pub fn change(&self) -> Option<(&Kept, &[Line])> {
         let kept = self.kept.as_ref().ok()?;
         (!self.lines.is_empty()).then_some((kept, self.lines.as_slice()))
     }
 
-    /// The row of a session after its commit.
+    /// Returns the row of a session after its commit.
     pub fn done(mut self, committed: Result<()>) -> Row {
         let mut word = Word::Of(Outcome::Same);
         match committed {
@@ -399,7 +399,7 @@ impl Work {
     }
 }
 
-/// Whether a file has not changed since it was copied.
+/// Whether a file is unchanged since it was copied.
 fn is_same(kept: &Kept, part: &Part, path: &Path, piece: &Piece) -> bool {
     if let Some(row) = part.rows.get(path) {
         return is_same_row(kept, part, path, row);
@@ -408,13 +408,13 @@ fn is_same(kept: &Kept, part: &Part, path: &Path, piece: &Piece) -> bool {
         .is_some_and(|known| known.bytes == piece.bytes && known.modified == Some(piece.modified))
 }
 
-/// Whether a session in a database has not changed since it was copied.
+/// Whether a database session is unchanged since it was copied.
 fn is_same_row(kept: &Kept, part: &Part, path: &Path, row: &InDatabase) -> bool {
     kept.of(&part.home, path)
         .is_some_and(|known| known.outcome != Outcome::Gone && known.row.as_ref() == Some(&row.state))
 }
 
-/// The files that were in a home and are not any more.
+/// Returns lines for the files that are no longer in a home.
 fn gone(kept: &Kept, part: &Part) -> Vec<Line> {
     let is_gone = |line: &&&Line| {
         part.is_whole
@@ -431,7 +431,7 @@ fn gone(kept: &Kept, part: &Part) -> Vec<Line> {
         .collect()
 }
 
-/// The bytes that were copied for a line.
+/// Returns the number of bytes copied for a line.
 fn copied(kept: &Kept, line: &Line) -> u64 {
     match (line.outcome, line.replaces, kept.of(&line.home, &line.path)) {
         (Outcome::Same | Outcome::Gone, ..) => 0,

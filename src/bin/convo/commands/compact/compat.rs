@@ -12,7 +12,7 @@ use convo::filter::compat::openai_agents::TrimOutputs;
 use convo::filter::compat::picoclaw::Cut;
 use convo::filter::compat::{Rules, System, Way, goaitools, langchain, penguiflow, penguin};
 
-/// A way of a system, as it is asked for.
+/// A function of a system, as selected by options.
 #[derive(Clone, Copy, Debug)]
 enum Asked {
     Trim,
@@ -31,13 +31,13 @@ enum Asked {
     Design,
 }
 
-/// How a way is asked for.
+/// A function and its options.
 struct Offer {
     system: System,
     way: Asked,
-    /// One of these asks for it.
+    /// Options that select the function.
     by: &'static [&'static str],
-    /// What else it takes.
+    /// Other options that it supports.
     takes: &'static [&'static str],
 }
 
@@ -55,7 +55,7 @@ const fn offer(
     }
 }
 
-#[rustfmt::skip] // one line each
+#[rustfmt::skip] // one per line
 const OFFERS: [Offer; 14] = [
     offer(System::Langchain, Asked::Trim, &["budget"], &["keep-end", "start-on", "end-on", "include-system", "allow-partial"]),
     offer(System::Langchain, Asked::Clear, &["mask-tools"], &["keep-tools", "exclude-tool", "mask-inputs", "mask-min-gain", "placeholder"]),
@@ -110,7 +110,7 @@ fn refused(system: System, what: String) -> Error {
     Error::new(Kind::Usage, what).hint(format!("{} supports {}", system.name(), texts.join("; ")))
 }
 
-/// The function that is asked for, and whose rules win; none without `--compat`.
+/// Returns the selected function and the rules that take precedence; `None` without `--compat`.
 pub fn way(strategy: &Strategy, settings: &Settings, options: &Options) -> Result<Option<(Way, Rules)>> {
     let Some(system) = settings.system else {
         return Ok(None);
@@ -149,7 +149,7 @@ pub fn way(strategy: &Strategy, settings: &Settings, options: &Options) -> Resul
         .map_err(|what| refused(system, what))
 }
 
-/// What a function is made from.
+/// Builds the function from options and settings.
 struct Builder<'s> {
     strategy: &'s Strategy,
     settings: &'s Settings,
@@ -280,7 +280,7 @@ impl Builder<'_> {
     }
 }
 
-/// PenguiFlow's configuration: what is not said is as there, but that a summary never is larger than the total.
+/// Returns PenguiFlow's configuration: its defaults apply, except that the summary is never larger than the total.
 fn zone(strategy: &Strategy, options: &Options) -> std::result::Result<penguiflow::Options, String> {
     let defaults = penguiflow::Options::default();
     let total = options.budget.unwrap_or(defaults.total);
@@ -303,7 +303,7 @@ fn zone(strategy: &Strategy, options: &Options) -> std::result::Result<penguiflo
     Ok(zone)
 }
 
-/// The ordered limits of goaitools.
+/// Returns the ordered limits of goaitools.
 fn limits(settings: &Settings) -> Vec<Limit> {
     let prompt = settings.parsed("prompt-tokens");
     let limit = |(name, value): (&str, &str)| match name {
@@ -314,7 +314,7 @@ fn limits(settings: &Settings) -> Vec<Limit> {
     given.filter_map(limit).collect()
 }
 
-/// `MAX` or `MAX:TARGET`.
+/// Parses `MAX` or `MAX:TARGET`.
 pub fn token_limit(text: &str) -> Option<(i64, i64)> {
     let (max, target) = text.split_once(':').unwrap_or((text, "0"));
     let number = |text: &str| text.parse::<u32>().ok().map(i64::from);

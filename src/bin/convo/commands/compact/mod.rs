@@ -42,8 +42,9 @@ const COLUMNS: [Column; 5] = [
 ///
 /// Without strategy options, all strategies are used (--optimize). With strategy options, only those are used, in the
 /// order of --tiered.
-// -h is one screen: what sets the budget, what must stay, where the result goes, and the options of every command. What shapes the
-// result (--for, --pin-rules, --handoff, --keep-prefix, ...) has good defaults and is in --help, with its explanation.
+// -h is one screen: the options for the budget, for messages to keep and for the output, and the options of every
+// command. Options that shape the result (--for, --pin-rules, --handoff, --keep-prefix, ...) have good defaults and are
+// in --help.
 #[derive(Args, Debug)]
 #[command(mut_arg("if_due", |option| option.hide_short_help(true)))]
 #[command(mut_arg("when", |option| option.hide_short_help(false)))]
@@ -145,7 +146,7 @@ impl Run for Compact {
 }
 
 impl Compact {
-    /// The options, and the way of another system when one is asked for.
+    /// Returns the options, and the function of another system if one is selected.
     fn asked(&mut self, context: &Context) -> anyhow::Result<(Options, Option<(Way, Rules)>)> {
         if self.settings.system.is_none() {
             self.strategy.check(&self.settings)?;
@@ -175,7 +176,7 @@ impl Compact {
         Ok((options, way))
     }
 
-    /// Prints what becomes of each piece: on standard output when nothing else goes there.
+    /// Prints the decision for each message: on standard output if it is otherwise unused.
     fn explain(
         &self,
         context: &Context,

@@ -128,7 +128,7 @@ pub struct Strategy {
     pub trying: Trying,
 }
 
-/// What `--steps` names: strategies, and two ways to use all of them.
+/// Values of `--steps`: strategies, and two ways to use all of them.
 const STEPS: [&str; 11] = [
     "dedupe", "media", "thinking", "headtail", "mask", "digest", "handoff", "extract", "drop", "tiered",
     "optimize",
@@ -158,7 +158,7 @@ impl Who {
 }
 
 impl Strategy {
-    /// Refuses a call that asks for nothing.
+    /// Fails if no option selects an action.
     pub fn check(&self, settings: &Settings) -> convo::Result<()> {
         let alone = ["tiered", "optimize"].into_iter().find(|way| self.lists(way));
         if let Some(way) = alone.filter(|_| self.steps.len() > 1) {
@@ -173,7 +173,7 @@ impl Strategy {
         Ok(())
     }
 
-    /// Refuses options that would have no effect on who writes the summary.
+    /// Fails if an option for the summarizer program would have no effect.
     pub fn check_writer(&self) -> convo::Result<()> {
         let asks = self.writer().is_some();
         self.telling.check(asks)?;
@@ -188,7 +188,7 @@ impl Strategy {
         self.summary.check(asks)
     }
 
-    /// The program that writes the summary; none when it is quoted, or when there is none.
+    /// Returns the program that writes the summary; `None` for the built-in summarizer or no summary.
     pub fn writer(&self) -> Option<&With> {
         match &self.with {
             Some(Who::Writes(with)) if *with != With::Extract => Some(with),
@@ -196,18 +196,17 @@ impl Strategy {
         }
     }
 
-    /// What the program is told.
+    /// Returns the request options of the program.
     pub fn asked(&self) -> convo::Result<cover::Options> {
         self.telling.asked(self.fitting.window())
     }
 
-    /// Whether what leaves is summed up, where nothing else is said.
+    /// Whether dropped messages are summarized by default.
     pub fn sums_up(&self) -> bool {
         self.with != Some(Who::Nobody)
     }
 
-    /// What is asked for, checked.
-    /// With `zero`, a budget of 0 is a limit like any other.
+    /// Returns the validated options. With `zero`, a budget of 0 is a limit like any other.
     pub fn options(&self, settings: &Settings, zero: bool) -> anyhow::Result<Options> {
         let defaults = Options::default();
         let (steps, tiered) = (self.steps(settings), self.is_tiered());
@@ -274,7 +273,7 @@ impl Strategy {
         })
     }
 
-    /// What the summary is like; where steps are listed, in blocks only if that is one of them.
+    /// Returns the style of the summary; with `--steps`, in blocks only if `handoff` is listed.
     fn style(&self) -> convo::Result<Style> {
         let mut style = self.summary.style()?;
         style.handoff &= !self.lists("extract") || self.lists("handoff");
@@ -293,13 +292,13 @@ impl Strategy {
         self.optimize || self.lists("optimize")
     }
 
-    /// The steps that are asked for by name; all when none is.
+    /// Returns the strategies selected by name; all of them if none is.
     fn steps(&self, settings: &Settings) -> Steps {
         let steps = self.named(settings);
         if steps != Steps::NONE && !self.is_tiered() && !self.is_optimized() {
             return steps;
         }
-        // Not by name: all but what is switched off.
+        // None selected by name: all except those that are switched off.
         Steps {
             dedupe: self.dedupe.as_deref() != Some("off"),
             media: self.media != Some(Media::Keep),
@@ -309,7 +308,7 @@ impl Strategy {
         }
     }
 
-    /// The steps that are asked for by name.
+    /// Returns the strategies selected by name.
     fn named(&self, settings: &Settings) -> Steps {
         let keeps = self.media == Some(Media::Keep);
         Steps {
@@ -332,12 +331,12 @@ impl Strategy {
     }
 }
 
-/// A share such as 0.2, in thousandths.
+/// Converts a share such as 0.2 to thousandths.
 fn thousandths(share: f64) -> u64 {
     (share * 1000.0).round() as u64
 }
 
-/// How many exchanges stay; 0 when no number is given.
+/// Parses the number of exchanges to keep; 0 if omitted.
 fn exchanges(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) => Err("expected at least 1; drop all messages with: convo truncate --keep-last 0".to_string()),
@@ -355,12 +354,12 @@ fn category(name: &str) -> Result<Category, String> {
     }
 }
 
-/// Whether messages of this category may be dropped.
+/// Checks that messages of this category may be dropped.
 pub fn droppable(name: &str) -> Result<(), String> {
     category(name).map(drop)
 }
 
-/// Whether this is a category and its share of the budget.
+/// Checks that a text is a category with its share of the budget.
 pub fn budget_share(text: &str) -> Result<(), String> {
     category_share(text).map(drop)
 }

@@ -1,4 +1,4 @@
-//! The given settings and options, and the arguments that take them.
+//! The given settings and options, and the arguments that accept them.
 
 use super::options::Strategy;
 use super::table::{Of, Pairs, SETTINGS, Setting, Value, system, tuned, written};
@@ -15,25 +15,25 @@ const COMPAT: &str = "compat";
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub system: Option<System>,
-    /// In the order of the command line.
+    /// In command-line order.
     settings: Vec<(&'static Setting, String)>,
     /// Names of the options that were given.
     options: BTreeSet<String>,
 }
 
 impl Settings {
-    /// Whether an option or setting was given: a default and a given value look the same in the parsed options.
+    /// Whether an option or setting was given; the parsed options do not distinguish a given value from a default.
     pub fn has(&self, name: &str) -> bool {
         self.options.contains(name) || self.values(name).next().is_some()
     }
 
-    /// The names of the given options and settings.
+    /// Returns the names of the given options and settings.
     pub fn given(&self) -> impl Iterator<Item = &str> {
         let settings = self.settings.iter().map(|(setting, _)| setting.name);
         settings.chain(self.options.iter().map(String::as_str))
     }
 
-    /// The given values of these settings, in the order of the command line.
+    /// Returns the given values of these settings in command-line order.
     pub fn in_order(&self, names: &'static [&'static str]) -> impl Iterator<Item = (&'static str, &str)> {
         self.settings
             .iter()
@@ -49,17 +49,17 @@ impl Settings {
         own.map(|(_, value)| value.as_str())
     }
 
-    /// The value of a setting.
+    /// Returns the value of a setting.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.values(name).last()
     }
 
-    /// The same, parsed: the table has checked it.
+    /// Returns the parsed value of a setting, which the table has validated.
     pub fn parsed<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
         self.text(name)?.parse().ok()
     }
 
-    /// All values of a setting.
+    /// Returns all values of a setting.
     pub fn list<T>(&self, name: &str, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
         let is_list = SETTINGS
             .iter()
@@ -109,7 +109,7 @@ impl Settings {
             }
             take(place, pairs);
         }
-        // Stable, so that the keys of one option keep their order.
+        // A stable sort keeps the order of the keys of one option.
         placed.sort_by_key(|(place, ..)| *place);
         let mut settings = Settings {
             system,
@@ -167,7 +167,7 @@ impl Args for Settings {
     }
 }
 
-/// The arguments that take the settings; read before all others, they are described after those of strategies.
+/// The arguments that accept the settings; parsed before all others, but listed in help after the strategies.
 #[derive(Clone, Copy, Debug)]
 pub struct Keys;
 

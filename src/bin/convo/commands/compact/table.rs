@@ -1,5 +1,5 @@
-//! Settings of strategies and of other systems: one table, from which the keys of `--tune` and `--compat`, their former
-//! options and their help are made.
+//! The table of settings of strategies and other systems. The keys of `--tune` and `--compat`, their former options and
+//! their help are generated from it.
 
 use super::options;
 use crate::args::per_cent;
@@ -12,18 +12,18 @@ use convo::filter::compat::langchain;
 /// A setting.
 #[derive(Debug)]
 pub struct Setting {
-    /// Name of its former option; the name in the code.
+    /// Name of its former option, which identifies it in the code.
     pub name: &'static str,
     /// Its key.
     pub key: &'static str,
     pub of: Of,
     pub value: Value,
-    /// Options or settings of which one must be given too.
+    /// Options or settings of which at least one is required.
     pub requires: &'static str,
     about: &'static str,
 }
 
-/// The option that takes a setting.
+/// The option that accepts a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     Tune,
@@ -35,13 +35,13 @@ pub enum Of {
 /// The form of a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Value {
-    /// None.
+    /// No value.
     Flag,
-    /// One.
+    /// One value.
     One(Check),
-    /// Any number, each given by itself.
+    /// Any number of values, each given separately.
     Each(Check),
-    /// Any number, separated by commas.
+    /// Any number of comma-separated values.
     List(Check),
 }
 
@@ -68,7 +68,7 @@ impl Setting {
         Setting { requires, ..self }
     }
 
-    /// The setting as it is written.
+    /// Returns the setting as written on the command line.
     pub fn written(&self) -> String {
         let value = if let Value::Flag = self.value { "" } else { "=..." };
         match self.of {
@@ -78,7 +78,7 @@ impl Setting {
         }
     }
 
-    /// Its line in the long help.
+    /// Returns its line in the long help.
     pub fn line(&self) -> String {
         format!("{}: {}", self.key, self.about)
     }
@@ -93,7 +93,7 @@ impl Setting {
         done.map_err(|why| format!("{}: {why}", self.key))
     }
 
-    /// Its former option.
+    /// Returns its former option as a hidden argument.
     pub fn argument(&'static self) -> Arg {
         let argument = Arg::new(self.name)
             .long(self.name)
@@ -119,7 +119,7 @@ const fn of(system: System, key: &'static str) -> (Of, &'static str) {
     (Of::System(system), key)
 }
 
-#[rustfmt::skip] // one line each
+#[rustfmt::skip] // one per line
 pub static SETTINGS: [Setting; 29] = [
     setting("hysteresis", tune("trigger.hysteresis"), One(share), "share by which the target is below --when [0.2]").requires("when"),
     setting("on-no-gain", tune("gain.on-none"), One(on_no_gain), "skip (status 0) or error (status 1) if nothing is gained [skip]"),
@@ -152,7 +152,7 @@ pub static SETTINGS: [Setting; 29] = [
     setting("prompt-tokens", of(Goaitools, "prompt-tokens"), One(number), "tokens of the last prompt, as reported").requires("token-limit"),
 ];
 
-/// The setting with this key of an option.
+/// Finds the setting of an option by key.
 fn find(key: &str, fits: impl Fn(Of) -> bool) -> Option<&'static Setting> {
     SETTINGS.iter().find(|own| own.key == key && fits(own.of))
 }
@@ -160,7 +160,7 @@ fn find(key: &str, fits: impl Fn(Of) -> bool) -> Option<&'static Setting> {
 /// Settings and their values.
 pub type Pairs = Vec<(&'static Setting, String)>;
 
-/// The pairs of a text. A comma is part of a value unless a key follows.
+/// Parses `KEY=VALUE,...`. A comma is part of a value unless a key follows.
 fn pairs(text: &str, fits: impl Fn(Of) -> bool + Copy) -> Result<Pairs, String> {
     let mut pairs = Pairs::new();
     for part in text.split(',') {
@@ -189,18 +189,18 @@ fn pairs(text: &str, fits: impl Fn(Of) -> bool + Copy) -> Result<Pairs, String> 
     Ok(pairs)
 }
 
-/// The supported keys, for an error.
+/// Returns a hint that lists the supported keys.
 fn keys(fits: impl Fn(Of) -> bool) -> String {
     let keys = SETTINGS.iter().filter(|own| fits(own.of)).map(|own| own.key);
     format!("supported keys: {}", keys.collect::<Vec<_>>().join(", "))
 }
 
-/// The settings of `--tune`.
+/// Parses the settings of `--tune`.
 pub fn tuned(text: &str) -> Result<Pairs, String> {
     pairs(text, |of| of == Of::Tune)
 }
 
-/// A system and its settings: `SYSTEM[:KEY=VALUE,...]`.
+/// Parses a system and its settings: `SYSTEM[:KEY=VALUE,...]`.
 pub fn system(text: &str) -> Result<(System, Pairs), String> {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
     let names = System::ALL.map(System::name).join(", ");
@@ -212,7 +212,7 @@ pub fn system(text: &str) -> Result<(System, Pairs), String> {
     Ok((system, pairs))
 }
 
-/// An option or a setting as it is written.
+/// Returns an option or a setting as written on the command line.
 pub fn written(name: &str) -> String {
     match SETTINGS.iter().find(|own| own.name == name) {
         Some(setting) => setting.written(),
@@ -220,7 +220,7 @@ pub fn written(name: &str) -> String {
     }
 }
 
-/// A share such as 0.2.
+/// Validates a share such as 0.2.
 fn share(text: &str) -> Result<(), String> {
     match text.parse::<f64>() {
         Ok(share) if (0.0..1.0).contains(&share) => Ok(()),

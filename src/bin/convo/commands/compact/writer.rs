@@ -1,4 +1,4 @@
-//! The summary of a compaction by a program: what leaves is chosen, then the program is asked, then the answer is put in.
+//! Summarizes a compaction with a program: selects the messages to drop, runs the program, and inserts its reply.
 
 use super::options::Strategy;
 use crate::context::Context;
@@ -12,20 +12,20 @@ use convo::model::session::Session;
 use convo::tokens::Counter;
 use std::cell::RefCell;
 
-/// A program that is asked for summaries of what leaves.
+/// A program that summarizes dropped messages.
 pub struct Writer<'r> {
     context: &'r Context,
     strategy: &'r Strategy,
     asking: cover::Options,
     thinker: Thinker<'r>,
-    /// Whether nobody is asked because nothing is to change.
+    /// Whether to skip the program because nothing will be changed.
     dry_run: bool,
-    /// What was chosen for the session that was asked for last: what was said since does not change it.
+    /// The selection for the last session; later messages do not change it.
     draft: RefCell<Option<Draft>>,
 }
 
 impl<'r> Writer<'r> {
-    /// The program of the command line; none when it names none.
+    /// Returns the program of the command line; `None` without one.
     pub fn new(
         context: &'r Context,
         strategy: &'r Strategy,
@@ -50,7 +50,7 @@ impl<'r> Writer<'r> {
         }))
     }
 
-    /// Plans the compaction of a session; `told` is given what it comes to.
+    /// Plans the compaction of a session; passes the outcome to `told`.
     pub fn plan(
         &mut self,
         session: &Session,

@@ -46,10 +46,10 @@ pub const HOMES: [Key; 6] = [
     Key::Title,
 ];
 
-/// The columns when piped. A further value is the health of the summarizer.
+/// The columns when piped. A fifth value is the status of the summarizer.
 pub const PIPED: [Key; 4] = [Key::Id, Key::Messages, Key::Updated, Key::Title];
 
-/// The columns of a terminal: those for which there is anything to show.
+/// Returns the columns on a terminal: those that have values.
 pub fn shown(rows: &[Row]) -> Vec<Key> {
     let any = |has: fn(&Row) -> bool| rows.iter().any(has);
     let tokens = any(|row| row.overview.tokens.is_some());
@@ -68,7 +68,7 @@ pub fn shown(rows: &[Row]) -> Vec<Key> {
 }
 
 impl Key {
-    /// The column of the table. `chosen` columns are not omitted on a narrow terminal.
+    /// Returns the column of the table. `chosen` columns are not omitted on a narrow terminal.
     pub fn column(self, chosen: bool) -> Column {
         let column = match self {
             Key::Id | Key::ShortId => Column::text("ID"),
@@ -98,7 +98,7 @@ impl Key {
         }
     }
 
-    /// The value of a row.
+    /// Returns the value of a row.
     pub fn cell(self, row: &Row, is_terminal: bool) -> Cell {
         let text = |text: Option<&str>| Cell::Text(text.unwrap_or_default().to_string());
         let overview = &row.overview;
@@ -180,7 +180,7 @@ pub fn sort(text: &str) -> Result<Sort, String> {
     })
 }
 
-/// A value that is compared; a missing one comes last in any order.
+/// A value that is compared; missing values sort last in any order.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Value {
     Number(u64),
@@ -195,7 +195,7 @@ impl Sort {
         descending: true,
     };
 
-    /// Sorts rows; equal ones by id.
+    /// Sorts rows; equal rows by id.
     pub fn apply(self, rows: Vec<Row>, reverse: bool) -> Vec<Row> {
         let values: Vec<Option<Value>> = rows.iter().map(|row| self.value(row)).collect();
         let mut order: Vec<usize> = (0..rows.len()).collect();
@@ -236,7 +236,7 @@ impl Sort {
     }
 }
 
-/// The rows in another order. A row is large, so that each is moved once.
+/// Reorders the rows. Moves each row once, because rows are large.
 pub fn in_order(rows: Vec<Row>, order: &[usize]) -> Vec<Row> {
     let mut rows: Vec<Option<Row>> = rows.into_iter().map(Some).collect();
     order.iter().filter_map(|nth| rows[*nth].take()).collect()

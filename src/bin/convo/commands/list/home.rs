@@ -9,25 +9,25 @@ use crate::terminal::time_format::machine;
 use convo::filter::overview::{Title, TitleSource};
 use convo::home::{Kind as FileKind, WEEK};
 
-/// A session in a home, as far as its indexes and its file describe it.
+/// A session in a home, as described by its indexes and its file.
 pub struct Facts {
-    /// The name by which commands read it.
+    /// The name that commands accept.
     pub name: String,
     pub program: &'static str,
     pub session: HomeSession,
 }
 
-/// Which sessions are listed.
+/// Selects the sessions to list.
 pub struct Wanted<'w> {
     pub scope: &'w Scope,
-    /// Those of subagents too.
+    /// Includes sessions of subagents.
     pub subagents: bool,
-    /// Those without messages too.
+    /// Includes sessions without messages.
     pub empty: bool,
     pub reading: Reading<'w>,
 }
 
-/// The sessions of every home; what cannot be read is reported.
+/// Returns the sessions of every home; reports the homes and files that cannot be read.
 pub fn rows(context: &Context, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Row>> {
     let mut found = homes::all();
     found.retain(|home| wanted.scope.has_program(Some(home.program.name)));
@@ -74,7 +74,7 @@ fn row(program: &'static str, format: &'static str, session: HomeSession) -> Row
 }
 
 impl Facts {
-    /// The mark of a running session, and of one that is about to be deleted.
+    /// Returns `*` for a running session, and `!` for one that is about to be deleted.
     pub fn mark(&self, now: Option<i64>) -> &'static str {
         let is_due = |due: i64| now.is_some_and(|now| due <= now.saturating_add(WEEK));
         match (self.session.running, self.session.due) {
@@ -85,7 +85,7 @@ impl Facts {
         }
     }
 
-    /// The session as an object.
+    /// Returns the session as a JSON object.
     pub fn object(&self) -> String {
         let session = &self.session;
         let overview = &session.overview;

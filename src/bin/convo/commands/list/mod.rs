@@ -226,12 +226,12 @@ impl Run for List {
     }
 }
 
-/// A tag.
+/// Parses a tag.
 fn tag(text: &str) -> Result<String, String> {
     metadata::check_tag(text).map(|()| text.to_string())
 }
 
-/// The totals.
+/// Returns the totals.
 fn footer(rows: &[Row], found: usize, times: &Times) -> String {
     let messages: u64 = rows.iter().map(Row::messages).sum();
     let tokens: u64 = rows
@@ -269,7 +269,7 @@ fn arrange(mut rows: Vec<Row>, is_tree: bool) -> Vec<Row> {
     let leaves = session_tree::arrange(&rows.iter().map(Row::node).collect::<Vec<_>>());
     for leaf in &leaves {
         let row = &mut rows[leaf.node];
-        // Counted from the first session; what another system wrote there may be anything.
+        // Counted from the first session; another system may have recorded any number.
         row.index = leaf.index.filter(|index| *index > 0).or(row.index);
         if is_tree {
             row.depth = leaf.depth;
@@ -282,7 +282,7 @@ fn arrange(mut rows: Vec<Row>, is_tree: bool) -> Vec<Row> {
     rows
 }
 
-/// A name that is none of the store's, and that a folder here has, is meant for that one.
+/// Adds a hint to the error for an unknown name if a directory has this name.
 fn with_folder(error: anyhow::Error, input: &Input) -> anyhow::Error {
     match (error.downcast::<Error>(), input) {
         (Ok(error), Input::Name(name)) if error.kind == Kind::NotFound && Path::new(name).is_dir() => error
@@ -295,7 +295,7 @@ fn with_folder(error: anyhow::Error, input: &Input) -> anyhow::Error {
     }
 }
 
-/// Whether a file is something else, and not a session that is damaged.
+/// Whether a file is not a session, as opposed to a damaged session.
 fn is_other(path: &Path) -> bool {
     let head = std::fs::File::open(path)
         .map_err(|error| Error::io("cannot open", error))
@@ -323,7 +323,7 @@ fn name_aliases(context: &Context, rows: &mut [Row]) {
 }
 
 impl List {
-    /// The sessions of the inputs, else of the store.
+    /// Returns the sessions of the inputs, or of the store without inputs.
     fn rows(&self, context: &Context, reader: &OverviewReader<'_>) -> anyhow::Result<Vec<Row>> {
         let mut rows = Vec::new();
         if self.inputs.is_empty() || self.inputs == [ALL] {
@@ -331,7 +331,7 @@ impl List {
                 let native = Format::Native.name();
                 rows.push(Row {
                     bytes: Some(stored.bytes),
-                    // The name of the log, whatever its records say.
+                    // The name of the log takes precedence over its records.
                     id: stored.id,
                     ..Row::new(stored.value, "", native)
                 });
@@ -351,7 +351,7 @@ impl List {
         Ok(rows)
     }
 
-    /// The sessions of an input.
+    /// Returns the sessions of an input.
     fn input(
         &self,
         context: &Context,
@@ -387,7 +387,7 @@ impl List {
             && self.scope.has_time(updated, now)
     }
 
-    /// The rows between `--offset` and `--limit`.
+    /// Returns the rows selected by `--offset` and `--limit`.
     fn page(&self, mut rows: Vec<Row>) -> Vec<Row> {
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         rows.drain(..count(self.offset).min(rows.len()));
@@ -395,8 +395,7 @@ impl List {
         rows
     }
 
-    /// The sessions of a directory, of any system, and those in its subdirectories. Other files are passed
-    /// over.
+    /// Returns the sessions of any system in a directory and its subdirectories. Skips other files.
     fn folder(
         &self,
         context: &Context,

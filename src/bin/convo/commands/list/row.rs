@@ -8,7 +8,7 @@ use convo::filter::overview::Overview;
 use convo::model::health::State;
 use convo::model::time;
 
-/// Formats that any program writes: they do not say which one did.
+/// Formats that many programs write, so that they do not identify the program.
 const COMMON: [&str; 11] = [
     "native",
     "jsonl",
@@ -23,17 +23,17 @@ const COMMON: [&str; 11] = [
     "markdown",
 ];
 
-/// A session with its place in the list.
+/// A session and its position in the list.
 pub struct Row {
     pub id: String,
     /// Boxed, since rows are sorted and arranged.
     pub overview: Box<Overview>,
     /// Size of a stored log.
     pub bytes: Option<u64>,
-    /// The short id, and how many bytes of it no other session starts with.
+    /// The short id, and the length of its unique prefix in bytes.
     pub short: String,
     pub unique: usize,
-    /// What marks it on a terminal.
+    /// Its mark on a terminal.
     pub mark: &'static str,
     /// Depth in the tree.
     pub depth: usize,
@@ -42,12 +42,12 @@ pub struct Row {
     pub aliases: Vec<String>,
     /// Format of the input.
     pub input: &'static str,
-    /// Of a session in the home of another program.
+    /// Set for a session in the home of another program.
     pub home: Option<Box<Facts>>,
 }
 
 impl Row {
-    /// Of a session in an input of this format; `label` is its id if it has none.
+    /// Creates the row of a session in an input of this format; `label` is its id if it has none.
     pub fn new(overview: Box<Overview>, label: &str, input: &'static str) -> Row {
         Row {
             id: overview.id.clone().unwrap_or_else(|| label.to_string()),
@@ -64,17 +64,17 @@ impl Row {
         }
     }
 
-    /// The last part of the working directory.
+    /// Returns the last component of the working directory.
     pub fn project(&self) -> Option<&str> {
         project_of(self.overview.cwd.as_deref())
     }
 
-    /// The format of the session before it was imported, else that of the input.
+    /// Returns the format of the session before it was imported, or the format of the input.
     pub fn format(&self) -> &str {
         self.overview.format.as_deref().unwrap_or(self.input)
     }
 
-    /// The program that wrote the session, if its format records it.
+    /// Returns the program that wrote the session, if its format records it.
     pub fn program(&self) -> Option<&str> {
         if let Some(home) = &self.home {
             return Some(home.program);
@@ -83,20 +83,20 @@ impl Row {
         Some(of_format(format))
     }
 
-    /// The session that contains this one as a branch, a subagent or a part.
+    /// Returns the session that contains this one as a branch, a subagent or a part.
     pub fn parent(&self) -> Option<&str> {
         let lineage = self.overview.lineage.as_deref();
         let parent = self.overview.parent.as_deref();
         parent.filter(|_| lineage != Some("fork"))
     }
 
-    /// Status of the summarizer, unless it is healthy.
+    /// Returns the status of the summarizer, unless it is healthy.
     pub fn ailing(&self, now: &str) -> Option<State> {
         Some(self.overview.health.state(now)).filter(|state| *state != State::Healthy)
     }
 
-    /// The name by which commands read it; on a terminal with a short id, and marked if it is running or about to be
-    /// deleted.
+    /// Returns the name that commands accept; on a terminal with a short id and a mark if the session is running or
+    /// about to be deleted.
     pub fn name(&self, is_terminal: bool) -> String {
         match &self.home {
             Some(home) if is_terminal => format!("{}:{}{}", home.program, self.short, self.mark),
@@ -106,7 +106,7 @@ impl Row {
         }
     }
 
-    /// How many messages it has: those of the view, or all of a session in a home.
+    /// Returns the number of messages: those of the view, or all messages of a session in a home.
     pub fn messages(&self) -> u64 {
         match &self.home {
             Some(home) => home.session.overview.messages,
@@ -114,7 +114,7 @@ impl Row {
         }
     }
 
-    /// The title; in the tree of a terminal with the relation to the session above.
+    /// Returns the title; in a tree on a terminal, with its relation to the session above.
     pub fn title(&self, is_terminal: bool) -> String {
         let title = self.overview.title.as_ref();
         let title = title.map_or("", |title| title.text.as_str());
@@ -130,7 +130,7 @@ impl Row {
         }
     }
 
-    /// The place in a tree.
+    /// Returns the node of the tree.
     pub fn node(&self) -> Node {
         Node {
             id: self.id.clone(),
@@ -140,7 +140,7 @@ impl Row {
         }
     }
 
-    /// The session as an object.
+    /// Returns the session as a JSON object.
     pub fn object(&self, now: &str) -> String {
         if let Some(home) = &self.home {
             return home.object();

@@ -1,12 +1,12 @@
-//! Short ids: the beginnings of ids that select one session.
+//! Short ids: prefixes of ids that select one session.
 
 use std::collections::HashMap;
 
-/// Short ids have at least so many characters.
+/// Minimum length of a short id in characters.
 const LEAST: usize = 8;
 
-/// For each of the ids, bytes of its shortest unique beginning. A session and what it contains (its branches, subagents
-/// and parts, by `parents`) do not compete for a beginning: the session wins.
+/// Returns the length in bytes of each id's shortest unique prefix. A session and the sessions it contains (its
+/// branches, subagents and parts, by `parents`) may share a prefix, which then selects the outer session.
 fn unique(ids: &[&str], parents: &[Option<&str>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..ids.len()).collect();
     order.sort_unstable_by_key(|nth| ids[*nth]);
@@ -34,8 +34,8 @@ fn unique(ids: &[&str], parents: &[Option<&str>]) -> Vec<usize> {
     lengths
 }
 
-/// The short ids, and how many bytes of each no other session starts with. The short id of a session that has the id of
-/// a listed one with an addition is the short one with the addition.
+/// Returns the short ids, and the length in bytes of each one's unique prefix. If the id of a session is the id of
+/// another listed session and a suffix, its short id is the short id of that session and the suffix.
 pub fn short(ids: &[&str], parents: &[Option<&str>]) -> Vec<(String, usize)> {
     let lengths = unique(ids, parents);
     let own = |nth: usize| {
@@ -56,7 +56,7 @@ pub fn short(ids: &[&str], parents: &[Option<&str>]) -> Vec<(String, usize)> {
             match outer.next() {
                 Some(outer) => {
                     let start = ids[*outer].len();
-                    // Something follows the joint.
+                    // At least one character after the separator.
                     let end = lengths[nth].max(start + 2).min(id.len());
                     let is_end =
                         |end: &usize| id.get(..*end).is_some_and(|id| !id.ends_with(['.', '_', '-']));
@@ -100,7 +100,7 @@ mod tests {
         let ids = ["abc", "abc_1", "abc_2", "abc_2_1", "abd"];
         let parents = [None, Some("abc"), Some("abc"), Some("abc_2"), Some("gone")];
         assert_eq!(unique(&ids, &parents), [3, 5, 5, 6, 3]);
-        // Sessions that name each other as parents.
+        // Sessions whose parents are each other.
         assert_eq!(unique(&["aa", "ab"], &[Some("ab"), Some("aa")]), [1, 1]);
     }
 

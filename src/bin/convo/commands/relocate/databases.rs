@@ -1,4 +1,4 @@
-//! Databases of programs: the plugin that reads them changes a copy, which is then written in place of them.
+//! Changes databases of programs: the plugin changes a copy, which then replaces the database.
 
 use crate::context::{Context, named};
 use crate::output::path_name;
@@ -13,23 +13,23 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long it may take for one database.
+/// Time limit per database.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Most bytes of its answer.
+/// Maximum size of the plugin's output in bytes.
 const MOST: usize = 1 << 20;
 
 /// A database with columns that name the project.
 pub struct Database {
     pub path: PathBuf,
-    /// The columns, and in how many rows.
+    /// The columns, and their numbers of matching rows.
     pub counts: Vec<(String, u64)>,
 }
 
-/// The columns of a database that name a directory; none if it only occurs in messages.
+/// Finds the columns of a database that contain a directory; `None` if it only occurs in messages.
 ///
 /// # Errors
-/// What the plugin fails with.
+/// Returns the errors of the plugin.
 pub fn read(context: &Context, path: &Path, names: [&str; 2]) -> Result<Option<Database>> {
     let counts = ask(context, path, path, names, true)?;
     Ok((!counts.is_empty()).then(|| Database {
@@ -39,7 +39,7 @@ pub fn read(context: &Context, path: &Path, names: [&str; 2]) -> Result<Option<D
 }
 
 impl Database {
-    /// Moves a log that the program left into the database, which then has the same content.
+    /// Moves a write-ahead log that the program left into the database; its content does not change.
     ///
     /// # Errors
     /// [`Kind::Locked`] if a program has the database open.
@@ -56,10 +56,10 @@ impl Database {
         refuse_logs(std::iter::once(self.path.as_path()))
     }
 
-    /// A copy with the new names.
+    /// Creates a copy with the new names.
     ///
     /// # Errors
-    /// What copying and the plugin fail with.
+    /// Returns the errors of copying and of the plugin.
     pub fn changed<'j>(
         &self,
         context: &Context,
@@ -77,7 +77,7 @@ impl Database {
     }
 }
 
-/// Refuses databases whose changes are in a log beside them: the log would be applied to the new database.
+/// Fails if a database has a log with changes: SQLite would apply the log to the new database.
 ///
 /// # Errors
 /// [`Kind::Locked`] with the database.
@@ -94,7 +94,7 @@ fn in_use(path: &Path) -> Error {
     named(error, &path_name(path))
 }
 
-/// Asks the plugin for the changes of a file, or has it make them.
+/// Runs the plugin to find or make the changes of a file.
 fn ask(
     context: &Context,
     label: &Path,
@@ -128,7 +128,7 @@ fn failed(label: &Path, why: &str) -> Error {
     named(error.hint("nothing was changed"), &path_name(label))
 }
 
-/// What the plugin prints for these arguments.
+/// Returns the output of the plugin for these arguments.
 fn answer(context: &Context, label: &Path, arguments: &[OsString]) -> Result<Vec<u8>> {
     let mut program = Named::Plugin(PLUGIN.to_string()).program(context, "plugin", arguments)?;
     let asked = Asked {

@@ -1,4 +1,4 @@
-//! `relocate`: sessions of other programs follow a project to its new directory.
+//! `relocate`: makes sessions of other programs follow a project to its new directory.
 
 mod databases;
 mod report;
@@ -170,7 +170,7 @@ impl Run for Relocate {
     }
 }
 
-/// What changes in a home.
+/// The changes in a home.
 struct Planned {
     home: Home,
     plan: Plan,
@@ -191,7 +191,7 @@ impl Relocate {
         Ok(())
     }
 
-    /// Refuses a program with a session that is written.
+    /// Fails if the program is writing one of its sessions.
     fn refuse_running(&self, context: &Context, home: &Home) -> Result<()> {
         let running = Running::of(home, homes::clock(context));
         for transcript in home.files().transcripts {
@@ -245,7 +245,7 @@ fn writes(journal: &Journal) -> usize {
     journal.entries.iter().filter(is_write).count()
 }
 
-/// An absolute directory without a slash at its end.
+/// Returns an absolute directory without a trailing slash.
 fn directory(path: Option<&Path>) -> Result<String> {
     let path = path.unwrap_or(Path::new(""));
     let refused = |why: &str, hint: &str| {

@@ -1,4 +1,4 @@
-//! What a relocation changes.
+//! The report of a relocation.
 
 use super::{Context, Database, Plan, TimeOptions, path_name};
 use crate::terminal::table::{Cell, Column, Table};
@@ -10,14 +10,14 @@ use std::path::PathBuf;
 pub struct Row {
     program: &'static str,
     path: PathBuf,
-    /// Where it is moved.
+    /// Its new path.
     to: Option<PathBuf>,
-    /// The members that change, and how often.
+    /// The changed members, and their numbers of changes.
     members: Vec<(String, u64)>,
 }
 
 impl Row {
-    /// The changes in a home.
+    /// Returns the changes in a home.
     pub fn all(program: &'static str, plan: &Plan, databases: &[Database]) -> Vec<Row> {
         let row = |path: &PathBuf| Row {
             program,
@@ -80,7 +80,7 @@ const COLUMNS: [Column; 4] = [
     Column::rest("FILE"),
 ];
 
-/// How rows are printed.
+/// The options of the output.
 pub struct Report {
     pub is_done: bool,
     pub json: bool,

@@ -22,8 +22,8 @@ pub struct Matched {
 #[derive(Default)]
 pub struct Scanned {
     pub matched: Vec<Matched>,
-    /// Why it could not be read to its end.
+    /// The error that ended the search before the end.
     pub error: Option<Error>,
-    /// Damaged lines.
+    /// Number of damaged lines.
     pub damaged: u64,
 }

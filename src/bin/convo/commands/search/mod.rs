@@ -149,7 +149,7 @@ pub struct Search {
     json: bool,
 }
 
-/// A part by name.
+/// Parses the name of a part.
 fn part(name: &str) -> Result<Part, String> {
     let found = Part::ALL.into_iter().find(|part| part.name() == name);
     found.ok_or_else(|| format!("expected one of {}", Part::ALL.map(Part::name).join(", ")))
@@ -212,7 +212,7 @@ impl Run for Search {
                 },
             )
         };
-        // JSON output keeps its characters; all other output is sanitized here.
+        // JSON escapes control characters itself; all other output is sanitized here.
         match form {
             Form::Json => context.output.stdout(write)?,
             _ => context.output.styled(write)?,

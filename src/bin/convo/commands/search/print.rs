@@ -12,24 +12,24 @@ use std::ops::Range;
 /// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// A heading for each session, and the lines below it.
+    /// A heading for each session, followed by its lines.
     Terminal,
     /// Tab-separated values.
     Lines,
     /// The names of sessions.
     Names,
-    /// Their names, and how many lines match.
+    /// The names of sessions, and their numbers of matching lines.
     Counts,
     Json,
 }
 
-/// A match is preceded by so much of its line at least.
+/// Minimum number of characters shown before a match.
 const BEFORE: usize = 24;
 
-/// Titles and lines of ranked sessions are not longer.
+/// Maximum width of titles and lines of ranked sessions.
 const LONGEST: usize = 72;
 
-/// A terminal has at least so many columns for a line.
+/// Minimum number of columns for a line on a terminal.
 const LEAST: usize = 20;
 
 /// Prints the sessions of a search.
@@ -43,7 +43,7 @@ pub struct Printer<'p> {
 }
 
 impl<'p> Printer<'p> {
-    /// In a form; with `null`, rows of names and counts end with NUL.
+    /// Creates a printer; with `null`, rows of names and counts end with NUL.
     pub fn new(form: Form, null: bool, palette: &'p Palette, times: &'p Times) -> Printer<'p> {
         Printer {
             form,
@@ -55,14 +55,14 @@ impl<'p> Printer<'p> {
         }
     }
 
-    /// Whether anything was found.
+    /// Whether anything was printed.
     pub fn has_printed(&self) -> bool {
         self.has_printed
     }
 
     /// Prints the hits in a source.
     pub fn session(&mut self, out: &mut dyn Write, source: &Source, matched: &[Matched]) -> Result<()> {
-        // The sessions of one file have its name, unless they have names of their own.
+        // Sessions have the name of their file unless they have their own names.
         for matched in matched.chunk_by(|one, other| one.name == other.name) {
             let name = matched[0].name.as_deref().unwrap_or(&source.name);
             self.named(out, name, source, matched)?;
@@ -70,7 +70,7 @@ impl<'p> Printer<'p> {
         out.flush()
     }
 
-    /// Prints a session by its rank.
+    /// Prints a ranked session.
     pub fn ranked(
         &mut self,
         out: &mut dyn Write,
@@ -118,7 +118,7 @@ impl<'p> Printer<'p> {
         let count: usize = matched.iter().flat_map(|one| &one.found).map(Found::count).sum();
         let end = if self.null { '\0' } else { '\n' };
         match self.form {
-            // A name is an operand: exact where it is separated by NUL.
+            // A name is an operand of other commands: exact if separated by NUL.
             Form::Names if self.null => write!(out, "{name}{end}")?,
             Form::Names => write!(out, "{}{end}", in_line(name))?,
             Form::Counts => write!(out, "{}\t{count}{end}", value(name))?,
@@ -225,7 +225,7 @@ impl<'p> Printer<'p> {
         Ok(())
     }
 
-    /// A line with its matches in color, around the first of them if it is too long.
+    /// Highlights the matches in a line; cuts a line that is too long around its first match.
     fn highlighted(&self, line: &Line, columns: usize) -> String {
         let spans = line.spans.as_deref().unwrap_or_default();
         let shown = window(&line.text, spans.first(), columns);
@@ -251,7 +251,7 @@ impl<'p> Printer<'p> {
     }
 }
 
-/// The bytes of a line that fit so many columns, around a match.
+/// Returns the range of a line around a match that fits this number of columns.
 fn window(text: &str, span: Option<&Range<usize>>, columns: usize) -> Range<usize> {
     let places: Vec<usize> = text.char_indices().map(|(at, _)| at).take(100_000_000).collect();
     if places.len() <= columns {
@@ -282,7 +282,7 @@ fn ink(role: &str) -> Ink {
     }
 }
 
-/// Text as one tab-separated value.
+/// Converts a text to a tab-separated value.
 fn value(text: &str) -> String {
     visible(text).replace(['\t', '\n'], " ")
 }

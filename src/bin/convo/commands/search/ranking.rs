@@ -1,4 +1,4 @@
-//! `search --rank`: the sessions that fit a question best.
+//! `search --rank`: the sessions that match a question best.
 
 use super::print::{Form, Printer};
 use super::scan::Scan;
@@ -10,14 +10,14 @@ use convo::format::report::Report;
 use convo::search::{Counted, Question, rank};
 use std::collections::HashSet;
 
-/// A session that may have words of the question.
+/// A session that may contain words of the question.
 struct Candidate<'s> {
     source: &'s Source,
     name: String,
     title: Option<String>,
 }
 
-/// Prints the sessions by their ranks, the best first.
+/// Prints the ranked sessions, best first.
 pub fn run(
     context: &Context,
     question: &str,
@@ -66,7 +66,7 @@ pub fn run(
     let mut seen = HashSet::new();
     let ranked: Vec<_> = rank(&counted)
         .into_iter()
-        // A session and its branches have one name.
+        // A session and its branches share a name.
         .filter(|one| seen.insert(candidates[one.session].name.clone()))
         .collect();
     let write = |out: &mut dyn std::io::Write| {

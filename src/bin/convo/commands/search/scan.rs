@@ -1,4 +1,4 @@
-//! Searches one file or log: what cannot match is not decoded.
+//! Searches one file or log; does not decode data that cannot match.
 
 use super::hits::{Matched, Scanned};
 use super::sources::{Place, Source};
@@ -16,16 +16,16 @@ use convo::model::time;
 use convo::search::{Found, Prefilter, Query, find};
 use convo::store::Store;
 
-/// A search over many sources, by several threads.
+/// A search of many sources by several threads.
 pub struct Scan<'s> {
     pub query: &'s Query,
     pub scope: &'s Scope,
     pub store: Option<&'s Store>,
-    /// Matching lines of a source that are printed.
+    /// Maximum number of matching lines per source.
     pub most: usize,
-    /// Whether damage of any file counts.
+    /// Whether to report damage in files of homes too.
     pub strict: bool,
-    /// Seconds since 1970.
+    /// Current time in seconds since 1970.
     pub now: Option<i64>,
 }
 
@@ -33,7 +33,7 @@ pub struct Scan<'s> {
 type Each<'e> = &'e mut dyn FnMut(Format, Session, Option<&Row>) -> bool;
 
 impl Scan<'_> {
-    /// The hits in a source.
+    /// Returns the hits in a source.
     pub fn source(&self, source: &Source) -> Scanned {
         let mut scanned = Scanned::default();
         let mut report = Report::default();
@@ -59,7 +59,7 @@ impl Scan<'_> {
             &mut report,
             &mut each,
         );
-        // The program may be writing the last line of a file in its home.
+        // The last line of a file in a home may be truncated because its program is writing it.
         let is_home = source.home.is_some() && !self.strict;
         scanned.damaged = report
             .findings
@@ -70,7 +70,7 @@ impl Scan<'_> {
         scanned
     }
 
-    /// Each session of a source, but not of one whose bytes a filter excludes.
+    /// Calls `each` for every session of a source, unless the prefilter excludes its bytes.
     pub fn each(
         &self,
         source: &Source,
@@ -114,7 +114,7 @@ impl Scan<'_> {
         }
     }
 
-    /// A session of the store. Most are not loaded: none of their records can match.
+    /// Loads a session of the store, unless none of its records can match.
     fn stored(
         &self,
         id: &str,
@@ -138,7 +138,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// The matching lines of a session, if it is selected.
+    /// Returns the matching lines of a session, if it is selected.
     fn session(
         &self,
         source: &Source,
@@ -154,7 +154,7 @@ impl Scan<'_> {
         }
     }
 
-    /// A session with its hits, if it is selected.
+    /// Returns a session with its hits, if it is selected.
     pub fn selected(
         &self,
         source: &Source,

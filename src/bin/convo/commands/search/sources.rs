@@ -1,4 +1,4 @@
-//! Where to search: logs of the store, files, directories, standard input.
+//! Finds the sources of a search: logs of the store, files, directories, standard input.
 
 use crate::args::{ALL, Input, Scope};
 use crate::context::{Context, named, refuse_terminal};
@@ -17,47 +17,47 @@ use std::time::SystemTime;
 
 /// A log or file.
 pub struct Source {
-    /// The name under which other commands read it.
+    /// The name that other commands accept.
     pub name: String,
-    /// The name in messages.
+    /// The name in error messages.
     pub label: String,
     pub place: Place,
     pub modified: Option<SystemTime>,
-    /// Whether it was found in a directory, so that it may be no session.
+    /// Whether it was found in a directory, and thus may not be a session.
     pub is_found: bool,
-    /// Of a file in a home.
+    /// Set for a file in a home.
     pub home: Option<InHome>,
 }
 
 /// The entry of a file in its home.
 pub struct InHome {
     pub program: &'static Program,
-    /// Its format; none: detected.
+    /// Its format; `None` if it is detected.
     pub format: Option<Format>,
     pub title: Option<String>,
     pub project: Option<String>,
-    /// Whether the file has many sessions, which are named by their times.
+    /// Whether the file contains many sessions, which are named by their times.
     pub has_many: bool,
     /// The names of the sessions in a database, without the program.
     pub rows: Vec<String>,
 }
 
-/// Where the bytes are.
+/// The location of the data.
 pub enum Place {
     Stored(String),
     File(PathBuf),
     Bytes(Vec<u8>),
-    /// A database, and the one session of it that is searched; none: all.
+    /// A database, and the session to search; `None` searches all.
     Database(PathBuf, Option<String>),
 }
 
 impl Source {
-    /// Whether an error only says that a file in a directory is something else.
+    /// Whether an error only means that a file in a directory is not a session.
     pub fn is_skipped(&self, error: &Error) -> bool {
         self.is_found && error.kind == Kind::Data
     }
 
-    /// The names of its sessions.
+    /// Returns the names of its sessions.
     fn names(&self) -> Vec<String> {
         match (&self.place, &self.home) {
             (Place::Database(..), Some(home)) => {
@@ -68,7 +68,7 @@ impl Source {
         }
     }
 
-    /// The path of a file.
+    /// Returns the path of a file.
     pub fn path(&self) -> Option<String> {
         match &self.place {
             Place::File(path) | Place::Database(path, _) => Some(path_name(path)),
@@ -99,7 +99,7 @@ impl Source {
     }
 }
 
-/// The sources that the operands name, else every home and the store; newest first.
+/// Returns the sources of the operands, or of every home and the store without operands; newest first.
 pub fn of(context: &Context, operands: &[String], scope: &Scope) -> anyhow::Result<Vec<Source>> {
     let mut sources = Vec::new();
     if operands.is_empty() {
@@ -114,7 +114,7 @@ pub fn of(context: &Context, operands: &[String], scope: &Scope) -> anyhow::Resu
     Ok(sources)
 }
 
-/// The sessions of all homes, those that only the archive has, and those of the store that are in none of them.
+/// Adds the sessions of all homes, those that are only in the archive, and those of the store that are not in a home.
 fn everything(context: &Context, scope: &Scope, sources: &mut Vec<Source>) -> anyhow::Result<()> {
     let found = homes::all();
     let is_none = found.is_empty();
@@ -140,7 +140,7 @@ fn everything(context: &Context, scope: &Scope, sources: &mut Vec<Source>) -> an
                 is_found: true,
                 home: Some(InHome {
                     program,
-                    // What was in a database is a stream.
+                    // The archived copy of a database session is a record stream.
                     format: program.format_of(&path).filter(|_| line.row.is_none()),
                     title: None,
                     project: None,
@@ -156,7 +156,7 @@ fn everything(context: &Context, scope: &Scope, sources: &mut Vec<Source>) -> an
         .filter_map(|name| Some(name.split_once(':')?.1))
         .collect();
     match store(context, sources) {
-        // Without a store, the homes are everything.
+        // The store is optional if there are homes.
         Err(error) if !is_none && is_missing(&error) => {}
         done => done?,
     }
@@ -170,7 +170,7 @@ fn is_missing(error: &anyhow::Error) -> bool {
         .is_some_and(|error| error.kind == Kind::NotFound)
 }
 
-/// The sessions of a home; returns why not all of them are searched.
+/// Adds the sessions of a home; returns the reason if some of them are not searched.
 fn in_home(context: &Context, home: &Home, sources: &mut Vec<Source>) -> Option<String> {
     let failed = |path: &Path, why: &str| {
         context.output.error(&homes::unread_path(path, why));
@@ -279,7 +279,7 @@ fn add(context: &Context, operand: &str, sources: &mut Vec<Source>) -> anyhow::R
     Ok(())
 }
 
-/// A name that is not one of the store's, and that a directory or file here has, means that one.
+/// Adds a hint to the error for an unknown name if a directory or file has this name.
 fn with_folder(error: Error, name: &str) -> Error {
     match error.kind == Kind::NotFound && Path::new(name).is_dir() {
         true => error.hint(format!("search the directory of this name with: ./{name}")),
@@ -287,7 +287,7 @@ fn with_folder(error: Error, name: &str) -> Error {
     }
 }
 
-/// The files of a directory and of those in it.
+/// Adds the files of a directory and its subdirectories.
 fn directory(context: &Context, path: &Path, sources: &mut Vec<Source>) -> anyhow::Result<()> {
     let files =
         file_discovery::files(path, true, Follow::Files).map_err(|error| named(error, &path_name(path)))?;
