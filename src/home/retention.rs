@@ -1,26 +1,27 @@
-//! When a program deletes sessions without being asked.
+//! The retention periods after which programs delete sessions automatically.
 
-/// Seconds of a day.
+/// Seconds per day.
 pub(super) const DAY: i64 = 86_400;
 
-/// Seconds of a week.
+/// Seconds per week.
 pub const WEEK: i64 = 7 * DAY;
 
 /// How long a program keeps sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// Seconds.
+    /// The period in seconds.
     pub seconds: i64,
     /// The setting that changes it.
     pub setting: &'static str,
-    /// The value of the setting; none: the default applies.
+    /// The value of the setting; `None` if the default applies.
     pub value: Option<String>,
-    /// The time that counts: `mtime` of the file, or `lastUpdated` of the session.
+    /// The start of the period: `mtime` of the file, or `lastUpdated` of the session.
     pub by: &'static str,
 }
 
 impl Retention {
-    /// When a session may be deleted, in seconds since 1970, by the time of its file and that of its newest record.
+    /// Returns the time from which a session may be deleted, from the time of its file and that of its newest record.
+    /// All times are in seconds since 1970.
     pub fn due(&self, modified: i64, updated: Option<i64>) -> i64 {
         let from = match self.by {
             "mtime" => modified,
@@ -29,7 +30,7 @@ impl Retention {
         from.saturating_add(self.seconds)
     }
 
-    /// The time in words: `30d`, `12h`.
+    /// Formats the period: `30d`, `12h`.
     pub fn shown(&self) -> String {
         match self.seconds % DAY {
             0 => format!("{}d", self.seconds / DAY),
@@ -38,7 +39,7 @@ impl Retention {
     }
 }
 
-/// A time as settings have it: a number and `h`, `d`, `w` or `m` for months.
+/// Parses a period of a settings file: a number and `h`, `d`, `w`, or `m` for months of 30 days; returns seconds.
 pub(super) fn seconds(text: &str) -> Option<i64> {
     let (number, unit) = text.split_at(
         text.len()

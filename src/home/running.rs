@@ -1,4 +1,4 @@
-//! Which sessions a program is writing: those that changed just now, and those that a living process marks.
+//! Detects sessions that a program is writing: those that changed recently, and those marked by a running process.
 
 use super::claude_code;
 use super::files::Transcript;
@@ -8,22 +8,22 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// A file that changed this recently may be changing still.
+/// A file that changed within this time may still be changing.
 const RECENT: Duration = Duration::from_secs(120);
 
-/// What marks a session as running.
+/// The reason to consider a session running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// A process that lives.
+    /// A running process.
     Process,
     /// A lock that a process holds.
     Lock,
-    /// A change a short time ago.
+    /// A recent change.
     Recent,
 }
 
 impl Mark {
-    /// The mark in words.
+    /// Returns a description of the mark.
     pub const fn name(self) -> &'static str {
         match self {
             Mark::Process => "a living process",
@@ -33,18 +33,18 @@ impl Mark {
     }
 }
 
-/// The marks of processes in a home.
+/// The markers of running processes in a home.
 #[derive(Debug)]
 pub struct Running {
     now: SystemTime,
-    /// The directory of locks, named by sessions.
+    /// The directory of lock files, which are named after sessions.
     locks: Option<PathBuf>,
-    /// Sessions and working directories of living processes.
+    /// Sessions and working directories of running processes.
     marks: Vec<(Option<String>, Option<String>)>,
 }
 
 impl Running {
-    /// The marks in a home, at this time.
+    /// Reads the markers in a home at this time.
     pub fn of(home: &Home, now: SystemTime) -> Running {
         let marks = match (home.program.name, home.root.parent()) {
             ("claude-code", Some(config)) => claude_code::marks(config),
@@ -61,7 +61,8 @@ impl Running {
         }
     }
 
-    /// What marks a session as running; none if nothing does. A mark without a session counts for its directory.
+    /// Returns the reason to consider a session running; `None` if there is none. A marker without a session applies to
+    /// its directory.
     pub fn mark(&self, transcript: &Transcript, id: &str, project: Option<&str>) -> Option<Mark> {
         let is_marked = self.marks.iter().any(|(session, directory)| match session {
             Some(session) => session == id,
@@ -77,7 +78,7 @@ impl Running {
         {
             return Some(Mark::Lock);
         }
-        // A program that has its database open has a log next to it.
+        // While a program has its database open, a log is next to the database.
         if transcript.is_in_database && !has_log(&transcript.path).unwrap_or(true) {
             return None;
         }
@@ -86,7 +87,7 @@ impl Running {
     }
 }
 
-/// Whether a process lives; one of another user does.
+/// Whether a process is running, including processes of other users.
 fn is_alive(pid: i32) -> bool {
     let Some(pid) = rustix::process::Pid::from_raw(pid).filter(|_| pid > 0) else {
         return false;
@@ -97,14 +98,14 @@ fn is_alive(pid: i32) -> bool {
     )
 }
 
-/// Whether a process holds a lock of a file, as far as the system tells.
+/// Whether a process holds a lock on a file; false if the system does not report locks.
 fn is_locked(path: &Path) -> bool {
     let Ok(about) = std::fs::symlink_metadata(path) else {
         return false;
     };
     let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
     let inode = format!(":{}", about.ino());
-    // The device is not compared: some file systems give others here.
+    // Ignores the device, because some file systems report another one here.
     locks
         .lines()
         .any(|line| line.split_whitespace().any(|word| word.ends_with(&inode)))

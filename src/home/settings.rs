@@ -5,7 +5,7 @@ use super::retention::Retention;
 use super::{claude_code, gemini_cli};
 
 impl Home {
-    /// How long sessions are kept; none if the program keeps everything, or is not known to delete anything.
+    /// Returns how long sessions are kept; `None` if the program keeps all, or is not known to delete any.
     pub fn retention(&self) -> Option<Retention> {
         match self.program.name {
             "claude-code" => Some(claude_code::retention(self.root.parent()?)),

@@ -11,17 +11,17 @@ use std::path::{Path, PathBuf};
 /// The sidecars of one session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sidecars {
-    /// How many files there are.
+    /// Number of files.
     pub files: u64,
-    /// Their size in bytes.
+    /// Total size in bytes.
     pub bytes: u64,
 }
 
-/// Directories deeper than this are not looked into.
+/// Maximum depth of directories to search.
 const DEEPEST: usize = 16;
 
 impl Sidecars {
-    /// Of a session with this id.
+    /// Counts the sidecars of a session with this id.
     pub fn of(home: &Home, transcript: &Transcript, id: &str, directories: &mut Directories) -> Sidecars {
         let found = Found::of(home, transcript, id, directories);
         Sidecars {
@@ -31,16 +31,16 @@ impl Sidecars {
     }
 }
 
-/// Files, and what is no file.
+/// Files, and paths that cannot be read.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub files: Vec<(PathBuf, Metadata)>,
-    /// What cannot be read, and why.
+    /// Paths that cannot be read, and the reasons.
     pub problems: Vec<(PathBuf, String)>,
 }
 
 impl Found {
-    /// The sidecars of a session with this id.
+    /// Finds the sidecars of a session with this id.
     pub fn of(home: &Home, transcript: &Transcript, id: &str, directories: &mut Directories) -> Found {
         let mut found = Found::default();
         if id.is_empty() || id.contains(['/', '\0']) || matches!(id, "." | "..") {
@@ -89,7 +89,7 @@ impl Found {
     }
 }
 
-/// Directories of sidecars whose transcript is gone, of programs that name them by the id of the session.
+/// Returns the directories of sidecars without a transcript, for programs that name them by the session id.
 pub fn orphans(home: &Home, transcripts: &[Transcript]) -> Vec<PathBuf> {
     let is_named = home
         .program

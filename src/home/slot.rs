@@ -1,4 +1,4 @@
-//! Where a new session of a program belongs, what its index needs, and the line that resumes it.
+//! The path of a new session of a program, the change of its index, and the command that resumes the session.
 
 use super::claude_code::read;
 use super::places::Environment;
@@ -6,25 +6,25 @@ use super::table::Program;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// How a program takes a session on.
+/// How a program accepts a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Takes {
-    /// As a file at this place.
+    /// As a file at this path.
     File(Slot),
-    /// By an import command of its own, which gets a file.
+    /// With its own import command, whose argument is a file.
     Import(&'static [&'static str]),
-    /// Not at all, and why.
+    /// Not supported, and the reason.
     Nothing(&'static str),
 }
 
-/// The place of a new session.
+/// The location of a new session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// The file.
     pub path: PathBuf,
-    /// Files beside it that the program needs, written if they are missing.
+    /// Files next to it that the program needs; written if they are missing.
     pub beside: Vec<(PathBuf, Vec<u8>)>,
-    /// The index that has to name it: before and after.
+    /// The change of the index that lists it.
     pub index: Option<Index>,
 }
 
@@ -33,15 +33,15 @@ pub struct Slot {
 pub struct Index {
     /// The file.
     pub path: PathBuf,
-    /// What it is now; none: it is missing.
+    /// Current content; `None` if the file is missing.
     pub old: Option<Vec<u8>>,
-    /// What it has to be.
+    /// New content.
     pub new: Vec<u8>,
-    /// The lock directory that the program uses.
+    /// The lock directory of the program.
     pub lock: Option<PathBuf>,
 }
 
-/// What is known of a new session.
+/// Metadata of a new session.
 #[derive(Clone, Copy, Debug)]
 pub struct Newcomer<'n> {
     /// Its id.
@@ -50,19 +50,19 @@ pub struct Newcomer<'n> {
     pub project: &'n str,
     /// Its title.
     pub title: &'n str,
-    /// The time now in UTC, RFC 3339, and in the local zone.
+    /// The current time in UTC as RFC 3339, and in the local time zone.
     pub now: (&'n str, &'n str),
 }
 
 impl Environment<'_> {
-    /// Where a program keeps its sessions, or would.
+    /// Returns the existing or default home of a program.
     pub fn root(&self, program: &Program) -> Option<PathBuf> {
         let roots = self.roots(program);
         let there = roots.iter().find(|root| root.exists());
         there.or(roots.first()).cloned()
     }
 
-    /// How a program takes a new session.
+    /// Returns how a program accepts a new session.
     pub fn takes(&self, program: &Program, new: Newcomer<'_>) -> Takes {
         match program.name {
             "opencode" => return Takes::Import(&["opencode", "import"]),
@@ -113,15 +113,15 @@ impl Environment<'_> {
     }
 }
 
-/// Claude Code cuts longer names.
+/// Claude Code shortens longer names.
 const LONGEST: usize = 200;
 
-/// `2026-06-01T11-49-57` of an RFC 3339 time.
+/// Formats an RFC 3339 time as `2026-06-01T11-49-57`.
 fn stamp(time: &str) -> String {
     time.get(..19).unwrap_or(time).replace(':', "-")
 }
 
-/// The directory of a project in Claude Code.
+/// Returns the directory name of a project in Claude Code.
 pub fn claude_slug(project: &str) -> String {
     let dashes = |c: char| "-".repeat(c.len_utf16());
     let one = |c: char| match c.is_ascii_alphanumeric() {
@@ -131,7 +131,7 @@ pub fn claude_slug(project: &str) -> String {
     project.chars().map(one).collect()
 }
 
-/// The directory of a project in pi.
+/// Returns the directory name of a project in pi.
 pub fn pi_slug(project: &str) -> String {
     let below = project.strip_prefix(['/', '\\']).unwrap_or(project);
     format!("--{}--", below.replace(['/', '\\', ':'], "-"))
@@ -197,7 +197,7 @@ fn continue_ide(root: &Path, new: Newcomer<'_>) -> Slot {
         "workspaceDirectory": new.project,
     });
     let before = old.as_deref().map_or(&b"[]"[..], <[u8]>::trim_ascii_end);
-    // Other entries keep their bytes.
+    // Other entries are not changed.
     let is_list = serde_json::from_slice::<Vec<Value>>(before);
     let is_new = |list: &Vec<Value>| !list.iter().any(|known| known["sessionId"] == new.id);
     let index = is_list.ok().filter(is_new).map(|list| {
@@ -219,8 +219,8 @@ fn continue_ide(root: &Path, new: Newcomer<'_>) -> Slot {
 }
 
 impl Program {
-    /// The line for a shell that resumes a session; none if it needs a project and there is none, or if the id could mean
-    /// something to a shell.
+    /// Returns the shell command that resumes a session; `None` if it needs a project and there is none, or if the id
+    /// contains characters that are special to a shell.
     pub fn resume_line(&self, id: &str, project: Option<&str>) -> Option<String> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:-".contains(c);
         if self.resume.is_empty() || id.is_empty() || id.starts_with('-') || !id.chars().all(is_plain) {
@@ -234,7 +234,7 @@ impl Program {
     }
 }
 
-/// A path as one word of a shell.
+/// Quotes a path for a shell.
 fn quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%,:".contains(c);
     match path.chars().all(is_plain) && !path.is_empty() {

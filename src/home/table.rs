@@ -1,40 +1,40 @@
-//! The table of programs: where each keeps its sessions, and in which files.
+//! The table of programs: the locations and files of their sessions.
 
 use crate::format::Format;
 use std::path::Path;
 
-/// A program that keeps sessions.
+/// A program that stores sessions.
 #[derive(Debug)]
 pub struct Program {
     /// The name on the command line and in reports.
     pub name: &'static str,
     /// A short form of the name.
     pub short: Option<&'static str>,
-    /// The format of its sessions; none if that is not read.
+    /// The format of its sessions; `None` if it cannot be read.
     pub format: Option<Format>,
-    /// The formats of files whose names end otherwise.
+    /// Formats of files with other name suffixes.
     pub(super) others: &'static [(&'static str, Format)],
-    /// Where its home may be, the first that applies before the others.
+    /// Possible locations of its home, in order of precedence.
     pub(super) places: &'static [Place],
-    /// The names of session files, below the home.
+    /// Patterns of session files, relative to the home.
     pub(super) layout: &'static [(Kind, &'static str)],
     /// The source of a session's id.
     pub(super) id: Id,
-    /// What else belongs to a session.
+    /// The sidecars of a session.
     pub(super) sidecars: &'static [Beside],
-    /// Whether files of sessions are next to the home, too.
+    /// Whether some session files are next to the home.
     pub(super) is_wide: bool,
-    /// Histories, indexes and settings, below the base of the home.
+    /// Histories, indexes and settings, relative to the base of the home.
     pub(super) shared: &'static [&'static str],
-    /// The line that resumes a session: `{id}`, and `{dir}` for its project.
+    /// The command that resumes a session, with `{id}`, and `{dir}` for its project.
     pub(super) resume: &'static str,
 }
 
-/// A place below a directory that the environment names.
+/// A path relative to a base directory.
 #[derive(Debug)]
 pub(super) struct Place(pub Base, pub &'static str);
 
-/// A directory that the environment names.
+/// A base directory, from the environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Base {
     /// The value of a variable. If it is set, later places do not apply.
@@ -45,9 +45,9 @@ pub(super) enum Base {
     Data,
     /// `XDG_CONFIG_HOME`.
     Config,
-    /// The storage of each editor of the family of Visual Studio Code.
+    /// The storage directories of all editors based on Visual Studio Code.
     Editors,
-    /// The storage of one of them.
+    /// The storage directory of one of these editors.
     Editor(&'static str),
     /// The current directory.
     Here,
@@ -58,7 +58,7 @@ pub(super) enum Base {
 pub enum Kind {
     /// A session.
     Session,
-    /// A session that the program has put aside.
+    /// A session that the program has archived.
     Archived,
     /// A session of a subagent.
     Subagent,
@@ -71,33 +71,33 @@ pub enum Kind {
 pub(super) enum Id {
     /// The name of the file without its extension.
     Stem,
-    /// What follows the last underscore of it.
+    /// The part of the stem after the last underscore.
     AfterUnderscore,
-    /// The last 36 characters of it.
+    /// The last 36 characters of the stem.
     Uuid,
     /// The name of the directory.
     Directory,
-    /// The name of a directory around it, the nearest one being 1; of a subagent that of the nearest one.
+    /// The name of the nth directory above the file, from 1; for a subagent, of the nearest one.
     Folder(usize),
-    /// The value in the record.
+    /// A member of the record.
     Record,
-    /// The time at which the session begins: one file has many.
+    /// The time at which the session begins, because a file contains many sessions.
     Time,
 }
 
 /// Files that belong to a session. `{id}` is its id.
 #[derive(Debug)]
 pub(super) enum Beside {
-    /// Below the directory of the session.
+    /// A path relative to the directory of the session.
     Session(&'static str),
-    /// Below the parent of the home, or the home itself without one.
+    /// A path relative to the parent of the home, or to the home if it has no parent.
     Parent(&'static str),
 }
 
 use Base::{Config, Data, Editor, Editors, Here, Home, Variable};
 use Kind::{Archived, Database, Session, Subagent};
 
-/// A program without places, to be completed.
+/// A program without locations, as a base for struct update syntax.
 const BLANK: Program = Program {
     name: "",
     short: None,
@@ -420,7 +420,7 @@ pub const PROGRAMS: &[Program] = &[
 ];
 
 impl Program {
-    /// The format of a file of its sessions; none if that is not read.
+    /// Returns the format of one of its session files; `None` if it cannot be read.
     pub fn format_of(&self, path: &Path) -> Option<Format> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let other = self.others.iter().find(|(ending, _)| name.ends_with(ending));
@@ -428,7 +428,7 @@ impl Program {
     }
 }
 
-/// The program of a name or short form.
+/// Returns the program with this name or short form.
 pub fn program(name: &str) -> Option<&'static Program> {
     PROGRAMS
         .iter()

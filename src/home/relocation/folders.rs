@@ -11,42 +11,42 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// How the directories of projects are named.
+/// The names of project directories.
 #[derive(Clone, Copy, Debug)]
 pub enum Folders {
-    /// After nothing.
+    /// Not derived from the project.
     None,
-    /// By a form of the path.
+    /// Derived from the path.
     Slug(Slug),
-    /// By the SHA-256 of the path, below these directories.
+    /// The SHA-256 of the path, below these directories.
     Hash(&'static [&'static str]),
 }
 
-/// Directories of projects, by a form of the path.
+/// Project directories whose names are derived from the path.
 #[derive(Clone, Copy, Debug)]
 pub struct Slug {
-    /// Where they are, below the base of the home.
+    /// Their parent directory, relative to the base of the home.
     pub parent: &'static str,
-    /// Where sessions are in them.
+    /// The directory of sessions, relative to the project directory.
     pub below: &'static str,
-    /// The name of the directory of a project.
+    /// Returns the directory name of a project.
     pub name: fn(&str) -> String,
 }
 
-/// Longer names are cut by the programs, in a way that is not known.
+/// Programs shorten longer names, in a way that is not documented.
 const LONGEST: usize = 200;
 
-/// What is in a directory of a project.
+/// A session in a project directory, and its project.
 struct Found<'t> {
     transcript: &'t Transcript,
     project: Option<String>,
 }
 
 impl Slug {
-    /// Adds what moves in the directories below this base.
+    /// Plans the moves of directories below this base.
     pub fn plan(&self, home: &Home, base: &Path, plan: &mut Plan, problems: &mut Problems) -> Result<()> {
         let parent = base.join(self.parent);
-        // A profile has sessions of its own.
+        // A profile has its own sessions.
         let own = Home {
             root: parent.clone(),
             ..home.clone()
@@ -83,7 +83,7 @@ impl Slug {
         problems: &mut Problems,
     ) -> Result<()> {
         let own = folder.file_name().unwrap_or_default();
-        // Where each session belongs: nothing for those that are where they belong, or somewhere of their own.
+        // The new directory of each session; `None` if the session does not move or does not belong to this directory.
         let mut targets: Vec<Option<PathBuf>> = Vec::new();
         for Found { project, .. } in found {
             let new = project
@@ -161,7 +161,7 @@ impl Slug {
     }
 }
 
-/// The file of a session, and the files next to it that have its name.
+/// Returns the file of a session and the files next to it that share its name.
 fn with_sidecars(path: &Path, problems: &mut Problems) -> Vec<PathBuf> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -173,7 +173,7 @@ fn with_sidecars(path: &Path, problems: &mut Problems) -> Vec<PathBuf> {
     found.into_iter().map(|name| folder.join(name)).collect()
 }
 
-/// The working directory that a log names first.
+/// Returns the first working directory in a log.
 fn project(path: &Path) -> Result<Option<String>> {
     let failed = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
     let mut file = BufReader::with_capacity(64 << 10, File::open(path).map_err(failed)?);
@@ -187,7 +187,7 @@ fn project(path: &Path) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// Adds the directories that are named by a hash, and the hashes.
+/// Plans the moves of directories named by a hash, and the changes of the hashes.
 pub fn hashed(base: &Path, parents: &[&str], plan: &mut Plan) -> Result<()> {
     let mut projects = vec![plan.renames.old().to_string()];
     let registry = match std::fs::read(base.join("projects.json")) {

@@ -1,4 +1,4 @@
-//! A project that was moved: what names its directory in the homes of programs, and what has to change there.
+//! Plans a project move: finds references to its directory in the homes of programs, and the changes they need.
 
 mod folders;
 mod renames;
@@ -18,45 +18,45 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What cannot be read, and why.
+/// Paths that cannot be read, and the reasons.
 type Problems = Vec<(PathBuf, String)>;
 
-/// A file with members that name the project.
+/// A file whose members refer to the project.
 #[derive(Debug)]
 pub struct Change {
-    /// The file, where it is now.
+    /// The current path of the file.
     pub path: PathBuf,
-    /// Which members count.
+    /// The rule that selects the members.
     pub rule: &'static Rule,
-    /// How often each of them names the project.
+    /// The number of references per member.
     pub counts: Counts,
 }
 
-/// What has to change in a home.
+/// The changes in a home.
 #[derive(Debug, Default)]
 pub struct Plan {
     /// Files to rewrite.
     pub files: Vec<Change>,
-    /// Directories to make.
+    /// Directories to create.
     pub makes: Vec<PathBuf>,
     /// Files and directories to move.
     pub moves: Vec<(PathBuf, PathBuf)>,
-    /// Directories to remove if they are empty then.
+    /// Directories to remove if they are empty afterwards.
     pub removes: Vec<PathBuf>,
-    /// Databases that name the project somewhere.
+    /// Databases that contain the path of the project.
     pub databases: Vec<PathBuf>,
-    /// What names the project, or may, and cannot be changed, with the reason.
+    /// Files that refer to the project, or may, but cannot be changed, with the reasons.
     pub left: Vec<(PathBuf, String)>,
-    /// The paths as the files have to name them.
+    /// The old and new paths as written in files.
     pub renames: Renames,
 }
 
 impl Plan {
-    /// What a move from one directory to another changes in a home; both are absolute.
+    /// Plans the changes of a home for a move from one directory to another; both are absolute paths.
     ///
     /// # Errors
-    /// [`Kind::InputOutput`] for files that cannot be read, [`Kind::Data`] for documents that are not understood,
-    /// [`Kind::Exists`] if a new path is taken.
+    /// [`Kind::InputOutput`] for files that cannot be read, [`Kind::Data`] for documents that cannot be parsed,
+    /// [`Kind::Exists`] if a new path already exists.
     pub fn of(home: &Home, old: &str, new: &str) -> Result<Plan> {
         let rules = rules::of(home.program.name);
         let mut plan = Plan {
@@ -101,12 +101,12 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Whether nothing has to change.
+    /// Whether there are no changes.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.moves.is_empty()
     }
 
-    /// Where a path is after the moves.
+    /// Returns the location of a path after the moves.
     pub fn moved(&self, path: &Path) -> PathBuf {
         let moved = self.moves.iter().find_map(|(from, to)| {
             let below = path.strip_prefix(from).ok()?;
@@ -119,7 +119,7 @@ impl Plan {
     }
 }
 
-/// The databases of a home that name projects.
+/// Returns the databases of a home that may contain project paths.
 fn databases(home: &Home, problems: &mut Problems) -> Vec<PathBuf> {
     let patterns = rules::of(home.program.name).databases.iter();
     patterns
@@ -127,10 +127,10 @@ fn databases(home: &Home, problems: &mut Problems) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Whether changes of a database wait in a log beside it: its program is running, or it was killed.
+/// Whether a log next to a database contains changes: its program is running or was killed.
 ///
 /// # Errors
-/// [`Kind::InputOutput`] if that cannot be read.
+/// [`Kind::InputOutput`] if the log cannot be examined.
 pub fn has_log(database: &Path) -> Result<bool> {
     for ending in ["-wal", "-journal"] {
         let mut log = database.as_os_str().to_os_string();
@@ -146,7 +146,7 @@ pub fn has_log(database: &Path) -> Result<bool> {
     Ok(false)
 }
 
-/// The files that rules are about, each once.
+/// Returns the files to which rules apply, each once.
 fn files(base: &Path, rules: &'static [Rule], problems: &mut Problems) -> Vec<(PathBuf, &'static Rule)> {
     let mut found: Vec<(PathBuf, &Rule)> = Vec::new();
     let mut known = HashSet::new();
@@ -154,7 +154,7 @@ fn files(base: &Path, rules: &'static [Rule], problems: &mut Problems) -> Vec<(P
         for base in bases(base, problems) {
             let (base, pattern) = match rule.files.strip_prefix("../") {
                 None => (base.as_path(), rule.files),
-                // Only the default home has files of its own beside it.
+                // Only the default home has files next to it.
                 Some(pattern) if base.ends_with(".claude") => (base.parent().unwrap_or(&base), pattern),
                 Some(_) => continue,
             };
@@ -170,7 +170,7 @@ fn files(base: &Path, rules: &'static [Rule], problems: &mut Problems) -> Vec<(P
     found
 }
 
-/// Whether a database, or its log, has this path somewhere.
+/// Whether a database or its log contains this path.
 fn names(path: &Path, old: &str) -> Result<bool> {
     let mut log = path.as_os_str().to_os_string();
     log.push("-wal");
@@ -186,7 +186,7 @@ fn names(path: &Path, old: &str) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether a file of any size has these bytes.
+/// Whether a file of any size contains these bytes.
 fn has(mut file: impl Read, wanted: &[u8]) -> io::Result<bool> {
     let mut block = vec![0; (1 << 20) + wanted.len()];
     let mut kept = 0;
@@ -200,14 +200,14 @@ fn has(mut file: impl Read, wanted: &[u8]) -> io::Result<bool> {
         if memchr::memmem::find(&block[..read], wanted).is_some() {
             return Ok(true);
         }
-        // The bytes may begin at the end of a block.
+        // The bytes may span two blocks.
         let rest = read.min(wanted.len());
         block.copy_within(read - rest..read, 0);
         kept = rest;
     }
 }
 
-/// The base of a home, and those of the profiles in it.
+/// Returns the base of a home and those of its profiles.
 fn bases(base: &Path, problems: &mut Problems) -> Vec<PathBuf> {
     let profiles = matching(base, "profiles/*", problems).into_iter();
     let mut bases = vec![base.to_path_buf()];
@@ -215,10 +215,10 @@ fn bases(base: &Path, problems: &mut Problems) -> Vec<PathBuf> {
     bases
 }
 
-/// Whether there is something at a path.
+/// Whether a path exists.
 ///
 /// # Errors
-/// [`Kind::InputOutput`] if that cannot be read.
+/// [`Kind::InputOutput`] if the path cannot be examined.
 fn exists(path: &Path) -> Result<bool> {
     match path.symlink_metadata() {
         Ok(_) => Ok(true),

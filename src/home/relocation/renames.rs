@@ -1,18 +1,18 @@
-//! Paths and their new ones.
+//! Old and new paths.
 
-/// The names that a move changes.
+/// The replacements of a move.
 #[derive(Clone, Debug, Default)]
 pub struct Renames {
     old: String,
     new: String,
-    /// Names that are replaced as a whole.
+    /// Values that are replaced as a whole.
     whole: Vec<(String, String)>,
-    /// Parts of paths, at the limits of their components.
+    /// Parts of paths, replaced at component boundaries.
     parts: Vec<(String, String)>,
 }
 
 impl Renames {
-    /// Those of a directory; both paths are absolute.
+    /// Creates the replacements for a directory; both paths are absolute.
     pub fn new(old: &str, new: &str) -> Renames {
         Renames {
             old: old.to_string(),
@@ -21,12 +21,12 @@ impl Renames {
         }
     }
 
-    /// The directory that was moved.
+    /// Returns the old directory.
     pub fn old(&self) -> &str {
         &self.old
     }
 
-    /// Adds a name that is replaced as a whole.
+    /// Adds a value that is replaced as a whole.
     pub fn add_whole(&mut self, old: String, new: String) {
         self.whole.push((old, new));
     }
@@ -36,13 +36,13 @@ impl Renames {
         self.parts.push((old, new));
     }
 
-    /// The new path of the directory or of one below it.
+    /// Returns the new path of the directory or of a path below it.
     pub fn path(&self, path: &str) -> Option<String> {
         let below = path.strip_prefix(self.old.as_str())?;
         (below.is_empty() || below.starts_with(['/', '\\'])).then(|| format!("{}{below}", self.new))
     }
 
-    /// What a value has to be: a path, the URI of a file, or one of the other names.
+    /// Returns the new value of a path, a file URI, or one of the other names; `None` if it does not change.
     pub fn value(&self, value: &str) -> Option<String> {
         if let Some((_, new)) = self.whole.iter().find(|(old, _)| old == value) {
             return Some(new.clone());
@@ -61,7 +61,7 @@ impl Renames {
     }
 }
 
-/// The path of a URI.
+/// Decodes the path of a URI.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -78,7 +78,7 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// A path as part of a URI.
+/// Encodes a path for a URI.
 fn encoded(path: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/!$&'()*+,;=:@".contains(&byte);
     let mut text = String::with_capacity(path.len());

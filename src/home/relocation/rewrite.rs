@@ -1,4 +1,4 @@
-//! Files with the new names in their members; every other byte is as it was.
+//! Rewrites members of files to the new names; every other byte is unchanged.
 
 use super::renames::Renames;
 use super::rules::{Rule, Shape};
@@ -12,19 +12,20 @@ use std::path::Path;
 
 type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// How often each member has changed.
+/// The number of changes per member.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// By the path of the member.
     pub members: BTreeMap<&'static str, u64>,
-    /// Names in objects that are not changed: the objects have the new names, too.
+    /// Names in objects that are not changed because the objects already contain the new names.
     pub taken: Vec<String>,
 }
 
-/// Writes a file with the new names; how many there are.
+/// Writes a file with the new names; returns the number of changes.
 ///
 /// # Errors
-/// What reading and writing fails with; [`Kind::Data`] for a document that names the directory and is not understood.
+/// Returns the errors of reading and writing; [`Kind::Data`] for a document that names the directory but cannot be
+/// parsed.
 pub fn rewrite(path: &Path, rule: &Rule, renames: &Renames, out: &mut dyn Write) -> Result<Counts> {
     let unread = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
     let unwritten = |error| Error::io("cannot write", error).kind(Kind::InputOutput);
@@ -128,7 +129,7 @@ fn put(
     out.write_all(&value[done..])
 }
 
-/// The values, or the names, at this way.
+/// Finds the values, or the names, at this path of members.
 fn find<'v>(value: &'v [u8], way: &[&str], found: &mut Vec<&'v [u8]>) -> Result<(), Fault> {
     let Some((step, rest)) = way.split_first() else {
         found.push(value);

@@ -1,9 +1,9 @@
-//! Which members of which files name a project.
+//! The members of files that refer to a project.
 
 use super::folders::{Folders, Slug};
 use crate::home::slot::{claude_slug, pi_slug};
 
-/// How a file is written.
+/// The encoding of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A JSON value per line. Other lines are unchanged.
@@ -14,26 +14,26 @@ pub enum Shape {
     Text,
 }
 
-/// Files and their members.
+/// A rule for files and their members.
 #[derive(Debug)]
 pub struct Rule {
-    /// A pattern of their paths, below the base of the home.
+    /// A pattern of their paths, relative to the base of the home.
     pub files: &'static str,
-    /// How they are written; compressed ones too.
+    /// Their encoding; also applies to compressed files.
     pub shape: Shape,
-    /// The types of records that count; none: all.
+    /// The record types to which the rule applies; empty for all.
     pub types: &'static [&'static str],
     /// Paths of the members: `*` is each element of a list, `{}` each name in an object.
     pub members: &'static [&'static str],
 }
 
-/// What names a project in the home of a program.
+/// The references to projects in the home of a program.
 pub struct Rules {
     pub files: &'static [Rule],
     pub folders: Folders,
-    /// Databases that name it.
+    /// Databases that refer to projects.
     pub databases: &'static [&'static str],
-    /// Why the files of the program are not changed; empty if they are.
+    /// The reason if the files of the program are not changed; otherwise empty.
     pub left: &'static str,
 }
 
@@ -74,7 +74,7 @@ const NONE: Rules = Rules {
 const CLAUDE: &[&str] = &["cwd", "toolUseResult.persistedOutputPath"];
 const CODEX: &[&str] = &["session_meta", "turn_context"];
 
-/// The rules of a program.
+/// Returns the rules of a program.
 pub fn of(program: &str) -> Rules {
     match program {
         "claude-code" => {
@@ -223,7 +223,7 @@ pub fn of(program: &str) -> Rules {
                 }
             }
         }
-        // Their sessions name no directory, or are in it.
+        // Their sessions do not refer to a directory, or are stored in it.
         "aider" | "aichat" | "llm" => NONE,
         _ => {
             const {

@@ -316,7 +316,7 @@ fn add(
     }
 }
 
-/// Returns the time of the newest record. A record without a time has the time 0.
+/// Returns the time of the newest record. Files without times have the time 0, which counts as none.
 fn updated(overview: &Overview) -> Option<i64> {
     let updated = overview.updated.as_deref().and_then(time::seconds);
     updated.filter(|time| *time > 0)

@@ -59,7 +59,7 @@ const COLUMNS: [Column; 5] = [
   convo compact chat --budget 8000 --with cmd:'llm -m haiku'     with a summarizer program
   convo compact chat --mask-tools --keep-tools 5                 only replace old tool results")]
 pub struct Compact {
-    // Before all others: they take their values out of the matches that it reads.
+    // Must be first: the other structs remove the values that it reads from the matches.
     #[command(flatten)]
     settings: Settings,
     /// Session names, files, or - for standard input [default: -]
