@@ -90,7 +90,7 @@ pub(super) enum Id {
 pub(super) enum Beside {
     /// A path relative to the directory of the session.
     Session(&'static str),
-    /// A path relative to the parent of the home, or to the home if it has no parent.
+    /// A path relative to the parent of the home.
     Parent(&'static str),
 }
 

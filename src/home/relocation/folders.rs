@@ -33,7 +33,7 @@ pub struct Slug {
     pub name: fn(&str) -> String,
 }
 
-/// Programs shorten longer names, in a way that is not documented.
+/// Programs shorten longer names in an unknown way.
 const LONGEST: usize = 200;
 
 /// A session in a project directory, and its project.

@@ -158,7 +158,7 @@ impl Run for Append {
     }
 
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
-        // With a format named and one operand the session is piped through, and the operand is the text.
+        // With a format option and one operand, the session is standard input and the operand is the text.
         let piped = !self.stream && (self.reading.from.is_some() || self.changing.writing.to.is_some());
         if piped
             && self.text.is_none()
@@ -177,13 +177,13 @@ impl Run for Append {
             return Err(Error::new(Kind::Usage, "--events requires --stream").into());
         }
         let input = context.input(self.input.as_deref().unwrap_or("-"))?;
-        // What is hidden in a log stays in it: an addition settles nothing.
+        // Hidden messages remain in the log: an append does not materialize the view.
         let edit = Edit {
             full_log: true,
             append_only: true,
             creates: true,
             reports: true,
-            // What the model has seen is counted over the whole session.
+            // The number of processed messages is counted over the whole session.
             view_only: !self.processed,
             reading: Reading {
                 creates: true,
@@ -286,7 +286,7 @@ impl Append {
                         let [(line, _)] = line;
                         break (filling.id().to_string(), line);
                     }
-                    // It was full, and the message is one of the next session.
+                    // The session was full, so the message belongs to the next one.
                     context.chance.take_back();
                 }
             }
@@ -298,7 +298,7 @@ impl Append {
         Ok(())
     }
 
-    /// What is added, that the model has seen it, and what makes room for it.
+    /// Plans the new messages, the processed mark, and the changes of the retention policy.
     fn planned(
         &self,
         context: &Context,
@@ -312,7 +312,7 @@ impl Append {
         }
         let asked = self.retention.as_deref();
         match retention::added_with(context, session, asked, lines, told.to_string(), stamps)? {
-            // That it was added goes without saying; what had to go for it does not.
+            // A plain append prints nothing; changes by the retention policy are reported.
             Plan::Lines(lines, same) if same == told && !self.changing.dry_run && !self.changing.json => {
                 Ok(Plan::Lines(lines, String::new()))
             }
@@ -348,7 +348,7 @@ impl Append {
         message.finish()
     }
 
-    /// The messages of standard input.
+    /// Appends the messages of standard input.
     fn many(&self, context: &Context, input: &Input, edit: Edit<'_>, stored: bool) -> anyhow::Result<()> {
         context.output.speak_json(self.changing.json);
         if *input == Input::Stdin {
@@ -372,8 +372,8 @@ impl Append {
         })?;
         context.output.report("-", &mut report);
         incoming.tell_left_out(context);
-        // What `--from` names is the format of standard input; the session's own is detected. Nothing at all is a new one
-        // of the format that is to come out.
+        // `--from` is the format of standard input; the format of the session is detected. An empty file becomes a new
+        // session in the output format.
         let is_empty = |path| std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() == 0);
         let new = matches!(input, Input::Path(path) if is_empty(path));
         let args = InputArgs {
