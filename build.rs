@@ -50,11 +50,16 @@ fn main() {
     write_classes(&folder);
 }
 
-/// Links the program at a fixed address: of the 1.1 million instructions of a start, the loader needs 470,000 to add the address of a
-/// movable program to 34,000 pointers in tables.
+/// Links a dynamic program at a fixed address: of the 1.1 million instructions of a start, the loader needs 470,000 to
+/// add the address of a movable program to 34,000 pointers in tables. Static programs remain movable, see SECURITY.md.
 fn link_at_fixed_address() {
     let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|set| set == value);
-    if is("PROFILE", "release") && is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
+    let is_static = std::env::var("CARGO_CFG_TARGET_FEATURE").is_ok_and(|set| set.contains("crt-static"));
+    if is("PROFILE", "release")
+        && is("CARGO_CFG_TARGET_OS", "linux")
+        && is("CARGO_CFG_TARGET_ENV", "gnu")
+        && !is_static
+    {
         println!("cargo::rustc-link-arg-bin=convo=-no-pie");
     }
 }

@@ -232,7 +232,7 @@ fn places(work: &Work<'_>) -> Places {
         newest.extend((0..first).rev().find(|atom| there(atom) && happened(atom)));
         newest.retain(free);
     }
-    // A call behind the request and ahead of what happened since would be of the turn that is open, in which some
+    // A call after the request and before later events would belong to the open turn, in which some
     // providers want calls signed.
     let happened = work.items.iter().rposition(Entry::is_user);
     let happened = happened.and_then(|at| work.items[at].atom).filter(free);
