@@ -203,7 +203,7 @@ impl Env {
     #[must_use = "a test checks what a run did"]
     pub fn wait(&self, mut command: Command) -> Run {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        self.ended(command.spawn().unwrap())
+        self.ended(start(&mut command))
     }
 
     #[must_use = "a test checks what a run did"]
@@ -212,7 +212,7 @@ impl Env {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        let mut child = start(&mut command);
         let mut stdin = child.stdin.take().unwrap();
         std::thread::scope(|scope| {
             // A program may exit without reading all input.
@@ -376,4 +376,14 @@ macro_rules! snapshot {
     ($name:expr, $run:expr) => {
         $crate::env::settings().bind(|| insta::assert_snapshot!($name, $run))
     };
+}
+
+/// Starts a program. One that a test has just written may still be open in a process that another test is starting.
+fn start(command: &mut Command) -> Child {
+    loop {
+        match command.spawn() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+            started => return started.unwrap(),
+        }
+    }
 }
