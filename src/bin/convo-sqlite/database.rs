@@ -40,9 +40,9 @@ impl Database {
     /// Opens a database. If it has a write-ahead log:
     ///
     /// - and an index of the log, a program uses the database: opens it as another reader, which locks the index but
-    /// does not change it;
+    ///   does not change it;
     /// - and no index, a program died: opens a copy of the file and the log, because reading them in place would create
-    /// an index.
+    ///   an index.
     ///
     /// Without a log, the file itself is complete.
     pub fn open(path: &Path) -> Result<Database> {

@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-/// The operands of a command line that has at most one option, the one with these names, and the value of the option. None for any
-/// other command line: the parser reads or refuses it.
+/// The operands of a command line with at most one option, the one with these names, and the value of the option.
+/// `None` for any other command line: the parser reads or refuses it.
 pub fn plain<'g>(given: &'g [OsString], names: [&str; 2]) -> Option<(Vec<&'g str>, Option<&'g str>)> {
     let (mut operands, mut option) = (Vec::new(), None);
     let mut given = given.iter();
