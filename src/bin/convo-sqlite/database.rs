@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// An open database.
 pub struct Database {
@@ -36,6 +36,9 @@ const LONGEST: i32 = 64 << 20;
 /// How long to wait for the lock of another program.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long to wait before the next attempt to open a database.
+const PAUSE: Duration = Duration::from_millis(5);
+
 impl Database {
     /// Opens a database. If it has a write-ahead log:
     ///
@@ -47,22 +50,20 @@ impl Database {
     /// Without a log, the file itself is complete.
     pub fn open(path: &Path) -> Result<Database> {
         check(path)?;
-        let (log, index) = (beside(path, LOG), beside(path, "-shm"));
-        let is_logged = head(path)?.get(MODE) == Some(&LOGGED);
-        let mut alone = None;
-        let lacks_its_log = is_logged && log.is_none();
-        let (connection, copy) = match (log, index) {
-            (_, Some(_)) if is_logged && let Ok(reader) = reader(path) => (reader, None),
-            (Some(log), _) if is_logged => {
-                let copy = Copied::of(path, &log)?;
-                (connect(&copy.folder.join(NAME), "mode=ro")?, Some(copy))
-            }
-            (None, _) if is_logged => {
-                alone = Some((path.to_path_buf(), facts(path)?));
-                (connect(path, "mode=ro&immutable=1")?, None)
-            }
-            _ => (connect(path, "mode=ro")?, None),
-        };
+        // Between two changes of a busy program, an attempt may find no state that it can read.
+        let end = Instant::now() + PATIENCE;
+        let mut opened = Opened::of(path);
+        while opened.as_ref().is_err_and(|error| error.kind == Kind::Locked) && Instant::now() < end {
+            std::thread::sleep(PAUSE);
+            opened = Opened::of(path);
+        }
+        let Opened {
+            connection,
+            copy,
+            alone,
+            is_logged,
+            lacks_its_log,
+        } = opened?;
         let name = path.file_name().unwrap_or_default();
         let database = Database {
             connection,
@@ -168,6 +169,45 @@ impl Database {
             rows.collect::<rusqlite::Result<Vec<T>>>()
         };
         rows().map_err(failed)
+    }
+}
+
+/// A connection to a database, or to a copy of it.
+struct Opened {
+    connection: Connection,
+    copy: Option<Copied>,
+    /// The file and its facts, if it is read without a lock.
+    alone: Option<(PathBuf, Facts)>,
+    is_logged: bool,
+    lacks_its_log: bool,
+}
+
+impl Opened {
+    /// Tries once.
+    fn of(path: &Path) -> Result<Opened> {
+        let (log, index) = (beside(path, LOG), beside(path, "-shm"));
+        let is_logged = head(path)?.get(MODE) == Some(&LOGGED);
+        let mut alone = None;
+        let lacks_its_log = is_logged && log.is_none();
+        let (connection, copy) = match (log, index) {
+            (_, Some(_)) if is_logged && let Ok(reader) = reader(path) => (reader, None),
+            (Some(log), _) if is_logged => {
+                let copy = Copied::of(path, &log)?;
+                (connect(&copy.folder.join(NAME), "mode=ro")?, Some(copy))
+            }
+            (None, _) if is_logged => {
+                alone = Some((path.to_path_buf(), facts(path)?));
+                (connect(path, "mode=ro&immutable=1")?, None)
+            }
+            _ => (connect(path, "mode=ro")?, None),
+        };
+        Ok(Opened {
+            connection,
+            copy,
+            alone,
+            is_logged,
+            lacks_its_log,
+        })
     }
 }
 
@@ -355,14 +395,12 @@ impl Copied {
         let copied = Copied {
             folder: fresh().map_err(failed)?,
         };
-        // Copies again if a checkpoint moved the log into the file meanwhile.
-        for _ in 0..2 {
-            let before = (facts(path)?, facts(log)?);
-            fs::copy(path, copied.folder.join(NAME)).map_err(failed)?;
-            fs::copy(log, copied.folder.join(format!("{NAME}-wal"))).map_err(failed)?;
-            if (facts(path)?, facts(log)?) == before {
-                return Ok(copied);
-            }
+        let before = (facts(path)?, facts(log)?);
+        fs::copy(path, copied.folder.join(NAME)).map_err(failed)?;
+        fs::copy(log, copied.folder.join(format!("{NAME}-wal"))).map_err(failed)?;
+        // A checkpoint may have moved the log into the file meanwhile.
+        if (facts(path)?, facts(log)?) == before {
+            return Ok(copied);
         }
         Err(changed())
     }
