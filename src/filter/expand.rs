@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Kind, Result};
 use crate::filter::compact::mark;
+use crate::format::slim::placeholder::{self, Placeholder};
 use crate::model::event::{Action, Compact, Event, Span, Target};
 use crate::model::json::{self, Dialect};
 use crate::model::session::{Class, Session};
@@ -59,6 +60,25 @@ pub fn lines(session: &Session, id: &str) -> Result<Vec<usize>> {
         )),
         None => error.hint("ids appear in placeholders and in: convo restore --list NAME"),
     })
+}
+
+/// The placeholder of the image with this file name in the messages of a session.
+pub fn image(session: &Session, file_name: &str) -> Option<Placeholder> {
+    let mut found = None;
+    for (index, _) in session.messages() {
+        let mut look = |placeholder: &Placeholder| {
+            if placeholder.file_name == file_name {
+                found.get_or_insert(placeholder.clone());
+            }
+            Ok(None)
+        };
+        // Nothing is replaced, so that nothing fails.
+        let _ = placeholder::restored(session.record(index).body, &mut look);
+        if found.is_some() {
+            break;
+        }
+    }
+    found
 }
 
 /// Whether a message contains the placeholder of its own content.

@@ -99,3 +99,122 @@ fn what_is_not_there_is_told() {
     let run = env.pipe(&["expand", "--text", "m4"], &log.stdout).fine();
     assert_eq!(run.out(), "22 C, sunny. ".repeat(60) + "\n");
 }
+
+/// A line of Claude Code with this content.
+fn line(nth: u32, content: serde_json::Value) -> String {
+    let id = |nth: u32| format!("5d1f0a4e-0000-4000-8000-00000000000{nth}");
+    let parent = (nth > 1).then(|| id(nth - 1));
+    let line = serde_json::json!({
+        "uuid": id(nth), "parentUuid": parent, "sessionId": id(0), "cwd": "/src", "version": "2", "type": "user",
+        "timestamp": format!("2026-11-01T10:00:0{nth}Z"), "userType": "external", "isSidechain": false,
+        "message": {"role": "user", "content": content},
+    });
+    format!("{line}\n")
+}
+
+/// A part with an image of 6000 equal bytes.
+fn image(byte: &str) -> serde_json::Value {
+    let source = serde_json::json!({"type": "base64", "media_type": "image/png", "data": byte.repeat(2000)});
+    serde_json::json!({"type": "image", "source": source})
+}
+
+/// A slimmed session, the same session with its images, and the names of their files.
+fn slimmed(env: &Env) -> (String, Vec<String>) {
+    let text = serde_json::json!({"type": "text", "text": "Look:"});
+    let result = serde_json::json!({"type": "tool_result", "tool_use_id": "t1", "content": [image("BBBB")]});
+    let whole = line(1, serde_json::json!([text, image("AAAA")])) + &line(2, serde_json::json!([result]));
+    env.write("whole.jsonl", &whole);
+    let slim = env
+        .run(&["slim", "--images", "pictures", "whole.jsonl"])
+        .status(0);
+    env.write("slim.jsonl", slim.out());
+    let cat = |file: &str| env.run(&["cat", "--to", "native", file]).fine().out().to_string();
+    // Only the header differs: it names the file.
+    let records = cat("whole.jsonl")
+        .lines()
+        .skip(1)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert_ne!(
+        cat("slim.jsonl").lines().nth(1),
+        cat("whole.jsonl").lines().nth(1)
+    );
+    let names = cat("slim.jsonl");
+    let names = names
+        .split("[image: ")
+        .skip(1)
+        .map(|rest| rest.split(',').next().unwrap().to_string());
+    (records, names.collect())
+}
+
+#[test]
+fn images_in_files_are_part_of_the_session_again() {
+    let env = Env::new();
+    let (records, names) = slimmed(&env);
+    let first = records.split_inclusive('\n').next().unwrap();
+    let id = "5d1f0a4e-0000-4000-8000-000000000001";
+    let images = ["expand", "--images", "pictures"];
+    let with = |more: &[&str]| env.run(&[&images[..], more].concat());
+    with(&["slim.jsonl", id]).fine().gives(first);
+    let all = with(&["slim.jsonl"]).fine();
+    assert_eq!(all.out().split_once('\n').unwrap().1, records);
+    // The image itself, by the name of its file or by the whole placeholder.
+    let placeholder = format!("[image: {}, image/png, 6000 bytes]", names[1]);
+    for name in [&names[1], &placeholder] {
+        assert_eq!(
+            with(&["slim.jsonl", name]).status(0).stdout,
+            [4, 16, 65].repeat(2000),
+            "{name}"
+        );
+    }
+    let stdin = env.read("slim.jsonl");
+    assert_eq!(
+        env.pipe(&[&images[..], &[names[0].as_str()]].concat(), &stdin)
+            .status(0)
+            .stdout,
+        [0; 6000]
+    );
+    // A stored session, too.
+    env.run(&["migrate", "slim.jsonl"]).status(0);
+    with(&["5d1f0a4e-0000-4000-8000-000000000000", id])
+        .fine()
+        .gives(first);
+}
+
+#[test]
+fn a_missing_or_changed_image_is_named() {
+    let env = Env::new();
+    let (_, names) = slimmed(&env);
+    let id = "5d1f0a4e-0000-4000-8000-000000000001";
+    let with = |more: &[&str]| env.run(&[&["expand", "--images", "pictures", "slim.jsonl"], more].concat());
+    let path = format!("pictures/{}", names[0]);
+    let file = env.work().join(&path);
+    for arguments in [&[][..], &[id], &[&names[0]]] {
+        std::fs::write(&file, [0; 5999]).unwrap();
+        let run = with(arguments).status(65).says(&format!("{path}: changed"));
+        assert!(run.stdout.is_empty(), "{run}");
+        std::fs::remove_file(&file).unwrap();
+        let run = with(arguments).status(66).says(&format!("{path}: no such image"));
+        assert!(run.stdout.is_empty(), "{run}");
+    }
+    let other = names[0].replace(&names[0][..8], "00000000");
+    with(&[&other]).status(1).says(&format!("no such image: {other}"));
+    // Without the directory, a record is as it is, with a notice.
+    let run = env
+        .run(&["expand", "slim.jsonl", id])
+        .status(0)
+        .says("1 image in files");
+    assert!(run.out().contains(&names[0]), "{run}");
+    env.run(&["expand", "slim.jsonl", &names[0]])
+        .status(2)
+        .says("requires --images");
+    env.run(&[
+        "expand",
+        "--json",
+        "--images",
+        "pictures",
+        "slim.jsonl",
+        &names[0],
+    ])
+    .status(2);
+}

@@ -1,10 +1,10 @@
 //! Extracts images from the messages of a line, in the encodings of all formats, and replaces each by a text with a
 //! file name.
 
+use super::placeholder::Placeholder;
 use crate::error::Result;
 use crate::format::base64;
 use crate::model::json::{self, Dialect, Elements, Fault, Members, ObjectBuilder};
-use crate::model::key;
 
 /// Name in the table of kinds.
 pub const NAME: &str = "image";
@@ -25,27 +25,6 @@ pub struct Image {
     pub media_type: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
-}
-
-impl Image {
-    /// The name of its file: the SHA-256 of its bytes, and the extension of its type.
-    pub fn file_name(&self) -> String {
-        let ending = match self.media_type.as_str() {
-            "image/png" => "png",
-            "image/jpeg" => "jpg",
-            "image/gif" => "gif",
-            "image/webp" => "webp",
-            "image/svg+xml" => "svg",
-            _ => "bin",
-        };
-        format!("{}.{ending}", key::sha256(&self.bytes))
-    }
-
-    /// The replacement text.
-    fn text(&self) -> String {
-        let (name, bytes) = (self.file_name(), self.bytes.len());
-        format!("[image: {name}, {}, {bytes} bytes]", self.media_type)
-    }
 }
 
 /// Stores an image before it is removed.
@@ -75,7 +54,7 @@ pub fn without(line: &[u8], keep: Keep<'_>) -> Result<Option<Vec<u8>>> {
     {
         keep(&image)?;
         changed.extend_from_slice(&line[done..start]);
-        changed.extend_from_slice(&shape.part(&image.text()));
+        changed.extend_from_slice(&shape.part(&Placeholder::of(&image.media_type, &image.bytes).text()));
         done = end;
     }
     changed.extend_from_slice(&line[done..]);
@@ -193,6 +172,7 @@ impl Image {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::key;
 
     fn data(byte: u8) -> String {
         let style = base64::decode(b"AAAA").unwrap().0;

@@ -2,6 +2,7 @@
 
 pub mod image;
 pub mod part;
+pub mod placeholder;
 
 pub use part::{Chosen, Part, Slimming};
 

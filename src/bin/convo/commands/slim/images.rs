@@ -4,6 +4,7 @@ use crate::context::named;
 use crate::output::path_name;
 use convo::error::{Error, Kind, Result};
 use convo::format::slim::image::Image;
+use convo::format::slim::placeholder::Placeholder;
 use convo::store::{Rewrite, settle_file, write_atomically};
 use std::io::Write;
 use std::path::Path;
@@ -30,7 +31,7 @@ impl Images<'_> {
         let Some(folder) = self.folder.filter(|_| self.is_written) else {
             return Ok(());
         };
-        let path = folder.join(image.file_name());
+        let path = folder.join(Placeholder::of(&image.media_type, &image.bytes).file_name);
         let at = |error| named(error, &path_name(&path));
         match std::fs::read(&path) {
             Ok(bytes) if bytes == image.bytes => return settle_file(&path).map_err(at),

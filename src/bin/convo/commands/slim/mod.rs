@@ -63,7 +63,7 @@ pub struct Slim {
     /// Move images of 4 KiB or more to files in this directory
     ///
     /// Each file is named by the SHA-256 of its bytes; the session has a text with that name, the type and the size instead,
-    /// and the model is sent that text.
+    /// and the model is sent that text. To read the images again, use `convo expand --images DIR`.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, help_heading = "Output")]
     images: Option<PathBuf>,
     /// Rewrite the file; keep the original as FILE+SUFFIX, or in the archive
