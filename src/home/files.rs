@@ -1,7 +1,8 @@
 //! Finds the session files in a home.
 
 use super::places::{Home, is_absent, reason};
-use super::table::{Id, Kind};
+use super::table::{Id, Kind, Program};
+use crate::format::Format;
 use crate::model::json;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -106,6 +107,19 @@ impl Home {
     }
 }
 
+impl Program {
+    /// Returns the format of one of its session files; `None` if it cannot be read.
+    pub fn format_of(&self, path: &Path) -> Option<Format> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let other = self.others.iter().find(|(ending, _)| name.ends_with(ending));
+        let older = || {
+            let (member, format) = self.older?;
+            first_record_has(path, member).then_some(format)
+        };
+        other.map(|(_, format)| *format).or_else(older).or(self.format)
+    }
+}
+
 /// Returns the name of a file without `.zst` and its extension.
 fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -129,17 +143,27 @@ fn parent(path: &Path, kind: Kind) -> Option<String> {
     (!stem(path).starts_with("agent-") || path.parent()? != folder).then_some(name)
 }
 
-/// Number of bytes of a file that are searched for its id.
+/// Number of bytes of a file that are searched for its id or its version.
 const HEAD: u64 = 16 * 1024;
+
+fn head(path: &Path) -> Option<Vec<u8>> {
+    let mut head = Vec::new();
+    let file = std::fs::File::open(path).ok()?;
+    file.take(HEAD).read_to_end(&mut head).ok()?;
+    Some(head)
+}
+
+/// Whether the first record of a file has a member, before anything longer than the searched bytes.
+fn first_record_has(path: &Path, member: &str) -> bool {
+    let head = head(path).unwrap_or_default();
+    let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let first = lines.find(|line| !line.is_empty());
+    first.is_some_and(|line| json::member(line, member).is_some())
+}
 
 /// Returns the id in the first object of a file.
 fn record_id(path: &Path) -> Option<String> {
-    let mut head = Vec::new();
-    std::fs::File::open(path)
-        .ok()?
-        .take(HEAD)
-        .read_to_end(&mut head)
-        .ok()?;
+    let head = head(path)?;
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let text = |object: &[u8]| {
         let found = ["sessionId", "id"]

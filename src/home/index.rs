@@ -1,9 +1,10 @@
 //! The indexes of a home: titles and projects of its sessions.
 
 use super::claude_code::read;
+use super::files::matching;
 use super::gemini_cli;
 use super::places::Home;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -43,15 +44,31 @@ impl Index {
                     index.add(&task, "id", &["task"], &["workspace"]);
                 }
             }
+            "grok" => {
+                for path in matching(&home.root, "*/*/summary.json", &mut Vec::new()) {
+                    index.add_summary(&path);
+                }
+            }
             _ => {}
         }
         index
     }
 
+    /// Adds the summary next to a session of Grok, whose directory has its id.
+    fn add_summary(&mut self, path: &Path) {
+        let id = path.parent().and_then(Path::file_name).unwrap_or_default();
+        let Some(summary) = read(path) else { return };
+        let titles = ["generated_title", "session_summary"].map(|name| summary.get(name));
+        let entry = json!({
+            "id": id.to_string_lossy(), "title": titles[0], "summary": titles[1], "cwd": summary.pointer("/info/cwd"),
+        });
+        self.add(&entry, "id", &["title", "summary"], &["cwd"]);
+    }
+
     fn add(&mut self, entry: &Value, id: &str, titles: &[&str], projects: &[&str]) {
         let text = |names: &[&str]| {
-            let found = names.iter().find_map(|name| entry.get(name)?.as_str());
-            found.filter(|text| !text.trim().is_empty()).map(str::to_string)
+            let text = |name: &&str| entry.get(name)?.as_str().filter(|text| !text.trim().is_empty());
+            names.iter().find_map(text).map(str::to_string)
         };
         let id = match entry.get(id) {
             Some(Value::String(id)) => id.clone(),

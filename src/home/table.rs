@@ -1,7 +1,6 @@
 //! The table of programs: the locations and files of their sessions.
 
 use crate::format::Format;
-use std::path::Path;
 
 /// A program that stores sessions.
 #[derive(Debug)]
@@ -14,6 +13,8 @@ pub struct Program {
     pub format: Option<Format>,
     /// Formats of files with other name suffixes.
     pub(super) others: &'static [(&'static str, Format)],
+    /// A member by which the first record of an older file is recognized, and the format of such files.
+    pub(super) older: Option<(&'static str, Format)>,
     /// Possible locations of its home, in order of precedence.
     pub(super) places: &'static [Place],
     /// Patterns of session files, relative to the home.
@@ -103,6 +104,7 @@ const BLANK: Program = Program {
     short: None,
     format: None,
     others: &[],
+    older: None,
     places: &[],
     layout: &[],
     id: Id::Stem,
@@ -351,6 +353,8 @@ pub const PROGRAMS: &[Program] = &[
     Program {
         name: "grok",
         format: Some(Format::Grok),
+        // Version 0: messages of the Chat API, one per line.
+        older: Some(("role", Format::Native)),
         places: &[
             Place(Variable("GROK_HOME"), "sessions"),
             Place(Home, ".grok/sessions"),
@@ -418,15 +422,6 @@ pub const PROGRAMS: &[Program] = &[
         ..BLANK
     },
 ];
-
-impl Program {
-    /// Returns the format of one of its session files; `None` if it cannot be read.
-    pub fn format_of(&self, path: &Path) -> Option<Format> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let other = self.others.iter().find(|(ending, _)| name.ends_with(ending));
-        other.map(|(_, format)| *format).or(self.format)
-    }
-}
 
 /// Returns the program with this name or short form.
 pub fn program(name: &str) -> Option<&'static Program> {

@@ -72,3 +72,53 @@ fn a_session_in_its_home_has_a_name_and_times() {
         )
     );
 }
+
+/// A history of version 0.
+const OLDER: &str = r#"{"role":"system","content":"You know the sea."}
+{"role":"user","content":"How strong is the wind?"}
+{"role":"assistant","content":"","tool_calls":[{"id":"w1","type":"function","function":{"name":"wind","arguments":"{\"pier\": \"north\"}"}}],"model_id":"grok-3"}
+{"role":"tool","tool_call_id":"w1","content":"12 kn"}
+{"role":"assistant","content":"12 knots.","model_id":"grok-3"}
+"#;
+
+#[test]
+fn a_session_of_the_older_version_in_its_home_is_read() {
+    let env = Env::new();
+    let folder = ".grok/sessions/%2Fkites/s0-0001";
+    let summary = SUMMARY
+        .replace("s1-0001", "s0-0001")
+        .replace("Wind", "Older wind");
+    put(&env, format!("{folder}/summary.json"), &summary, 1);
+    put(&env, format!("{folder}/chat_history.jsonl"), OLDER, 1);
+    let newer = ".grok/sessions/%2Fkites/s1-0001";
+    put(&env, format!("{newer}/summary.json"), SUMMARY, 2);
+    // One line alone is not enough to detect the format.
+    put(
+        &env,
+        format!("{newer}/chat_history.jsonl"),
+        FILE.lines().nth(1).unwrap(),
+        2,
+    );
+    let columns = "name,messages,project,title";
+    let rows = env
+        .run(&["list", "--agents", "--columns", columns, "--sort", "title"])
+        .fine();
+    assert_eq!(
+        rows.out(),
+        "grok:s0-0001\t5\t/kites\tOlder wind\ngrok:s1-0001\t1\t/kites\tWind\n"
+    );
+    let found = env.run(&["search", "-c", "12 kn"]).fine();
+    assert_eq!(found.out(), "grok:s0-0001\t2\n");
+    env.run(&["search", "-c", "north"])
+        .fine()
+        .gives("grok:s0-0001\t1\n");
+    let shown = env.run(&["cat", "grok:s0-0"]).fine();
+    assert_eq!(shown.objects().len(), 5, "{shown}");
+    env.run(&["archive", "-q"]).status(0);
+    std::fs::remove_dir_all(env.root().join("home").join(folder)).unwrap();
+    env.run(&["search", "-c", "12 kn"])
+        .fine()
+        .gives("grok:s0-0001\t2\n");
+    let shown = env.run(&["cat", "grok:s0-0001"]).status(0);
+    assert_eq!(shown.objects().len(), 5, "{shown}");
+}

@@ -6,8 +6,7 @@ use crate::overviews::OverviewReader;
 use crate::programs::database::{self, Row};
 use convo::error::Result;
 use convo::filter::overview::Overview;
-use convo::format::Format;
-use convo::home::{Kind, Transcript};
+use convo::home::{Kind, Program, Transcript};
 use convo::store::Facts;
 use convo::store::cache::{Entries, Entry, Identity, Place, Writer, pays};
 use std::os::unix::ffi::OsStrExt;
@@ -148,7 +147,7 @@ impl Known {
 /// Returns the errors of reading.
 pub fn sessions<'c>(
     file: &Transcript,
-    format: Option<Format>,
+    program: &Program,
     now: i64,
     entries: &Entries<'c>,
     reader: &OverviewReader<'_>,
@@ -169,6 +168,7 @@ pub fn sessions<'c>(
             (rows.collect(), log_is_settled)
         }
         _ => {
+            let format = program.format_of(&file.path);
             let (sessions, is_alone) = read::parts(&file.path, format, reader)?;
             let sessions = sessions.into_iter().map(|overview| (None, overview));
             (sessions.collect(), is_alone)

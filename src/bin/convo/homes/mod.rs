@@ -198,8 +198,8 @@ pub fn listings_with(
     // Several files per task, because most are in the cache.
     let shares: Vec<&[Work]> = work.chunks(work.len().div_ceil(SHARES).clamp(1, SHARE)).collect();
     let one = |work: &Work| {
-        let format = programs[work.home].format_of(&work.transcript.path);
-        known::sessions(&work.transcript, format, started, &entries, reading.reader)
+        let program = programs[work.home];
+        known::sessions(&work.transcript, program, started, &entries, reading.reader)
     };
     parallel::each_result(
         &shares,
