@@ -51,6 +51,15 @@ impl Home {
         }
     }
 
+    /// Returns the directory to which the path of a database is relative: the base, or its own directory if a variable
+    /// names a database elsewhere.
+    pub fn base_of_databases(&self) -> &Path {
+        match &self.database {
+            Some(database) if !database.starts_with(self.base()) => database.parent().unwrap_or(self.base()),
+            _ => self.base(),
+        }
+    }
+
     /// Returns all files of the sessions of the home.
     pub fn bundles(&self) -> Bundles {
         let Files {

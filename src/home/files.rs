@@ -49,7 +49,11 @@ impl Home {
         let mut problems = Vec::new();
         let mut found = BTreeMap::new();
         for (kind, pattern) in self.program.layout {
-            for path in matching(&self.root, pattern, &mut problems) {
+            let paths = match &self.database {
+                Some(database) if *kind == Kind::Database => vec![database.clone()],
+                _ => matching(&self.root, pattern, &mut problems),
+            };
+            for path in paths {
                 // The first matching pattern determines the kind.
                 found.entry(path).or_insert(*kind);
             }
@@ -316,6 +320,7 @@ mod tests {
             let home = Home {
                 program: program(name).unwrap(),
                 root: "/h".into(),
+                database: None,
                 problem: None,
             };
             home.id(Path::new(path), Kind::Session)
@@ -352,6 +357,7 @@ mod tests {
         let home = Home {
             program: program("claude").unwrap(),
             root,
+            database: None,
             problem: None,
         };
         let files = home.files();

@@ -24,6 +24,8 @@ pub struct Home {
     pub program: &'static Program,
     /// The directory, file or database.
     pub root: PathBuf,
+    /// The database that a variable names; those in the root do not apply.
+    pub database: Option<PathBuf>,
     /// The reason if the home cannot be read.
     pub problem: Option<String>,
 }
@@ -34,7 +36,10 @@ pub fn homes(environment: &Environment<'_>) -> Vec<Home> {
     let mut seen = Vec::new();
     for program in PROGRAMS {
         for root in environment.roots(program) {
-            let Some(home) = home(program, root) else { continue };
+            let database = environment.database(program, &root);
+            let Some(home) = home(program, root, database) else {
+                continue;
+            };
             // The same directory under two names is one home.
             let place = std::fs::canonicalize(&home.root).unwrap_or_else(|_| home.root.clone());
             if !seen.contains(&(program.name, place.clone())) {
@@ -47,16 +52,20 @@ pub fn homes(environment: &Environment<'_>) -> Vec<Home> {
 }
 
 /// Returns the home at a location; `None` if nothing exists there.
-fn home(program: &'static Program, root: PathBuf) -> Option<Home> {
+fn home(program: &'static Program, root: PathBuf, database: Option<PathBuf>) -> Option<Home> {
     let is_file = program.layout.iter().all(|(_, path)| path.is_empty());
     let problem = match std::fs::metadata(&root) {
-        Err(error) if is_absent(&error) => return None,
+        Err(error) if is_absent(&error) => match &database {
+            Some(database) if database.exists() => None,
+            _ => return None,
+        },
         Err(error) => Some(reason(&error)),
         Ok(about) => wrong(&about, is_file),
     };
     Some(Home {
         program,
         root,
+        database,
         problem,
     })
 }
@@ -125,6 +134,12 @@ impl Environment<'_> {
             .chain(self.directory("APPDATA"))
             .map(|base| base.join(name).join("User/globalStorage"))
             .collect()
+    }
+
+    /// Returns the database that a variable names.
+    fn database(&self, program: &Program, root: &Path) -> Option<PathBuf> {
+        let value = (self.variable)(program.database?).filter(|value| !value.is_empty())?;
+        Some(root.join(value))
     }
 
     /// Returns the possible locations of a program's home.

@@ -17,6 +17,8 @@ pub struct Program {
     pub(super) older: Option<(&'static str, Format)>,
     /// Possible locations of its home, in order of precedence.
     pub(super) places: &'static [Place],
+    /// The variable that names its database: a path, or a name in the home.
+    pub(super) database: Option<&'static str>,
     /// Patterns of session files, relative to the home.
     pub(super) layout: &'static [(Kind, &'static str)],
     /// The source of a session's id.
@@ -106,6 +108,7 @@ const BLANK: Program = Program {
     others: &[],
     older: None,
     places: &[],
+    database: None,
     layout: &[],
     id: Id::Stem,
     sidecars: &[],
@@ -193,6 +196,7 @@ pub const PROGRAMS: &[Program] = &[
         name: "opencode",
         format: Some(Format::Opencode),
         places: &[Place(Data, "opencode")],
+        database: Some("OPENCODE_DB"),
         layout: &[(Database, "opencode*.db"), (Session, "storage/session/*/*.json")],
         id: Id::Record,
         shared: &["storage/project/*.json"],

@@ -7,6 +7,7 @@ mod goose;
 mod homes;
 mod live;
 mod llm;
+mod moved;
 mod opencode;
 mod relocate;
 mod truth;

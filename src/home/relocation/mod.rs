@@ -122,6 +122,9 @@ impl Plan {
 /// Returns the databases of a home that may contain project paths.
 fn databases(home: &Home, problems: &mut Problems) -> Vec<PathBuf> {
     let patterns = rules::of(home.program.name).databases.iter();
+    if let Some(database) = &home.database {
+        return vec![database.clone()];
+    }
     patterns
         .flat_map(|pattern| matching(home.base(), pattern, problems))
         .collect()

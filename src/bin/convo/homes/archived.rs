@@ -164,7 +164,9 @@ pub fn refuse_overlap(place: &Path, homes: &[Home]) -> Result<()> {
     for home in homes {
         let base = real(home.base());
         let is_file = home.root.parent() == Some(home.base()) && home.root.is_file();
-        if own.starts_with(&home.root) || !is_file && own.starts_with(&base) || base.starts_with(&own) {
+        let holds_database = real(home.base_of_databases()).starts_with(&own);
+        let is_inside = own.starts_with(&home.root) || !is_file && own.starts_with(&base);
+        if is_inside || base.starts_with(&own) || holds_database {
             let message = format!("overlaps the home of {}", home.program.name);
             let error = Error::new(Kind::Unsafe, message).hint("select another directory with --to DIR");
             return Err(named(error, &path_name(place)));

@@ -21,7 +21,7 @@ use std::time::Duration;
 /// Lists the home of each program: where it keeps its sessions, how many there are, and after which time it deletes them
 /// without being asked. On a terminal, prints a table; otherwise program, sessions, bytes, time of the newest session,
 /// retention and directory, separated by tabs. Homes are found by the default places and by the variables of the
-/// programs, such as CLAUDE_CONFIG_DIR and CODEX_HOME. Nothing in them is changed. Sessions in databases (opencode, goose,
+/// programs, such as CLAUDE_CONFIG_DIR, CODEX_HOME and OPENCODE_DB. Nothing in them is changed. Sessions in databases (opencode, goose,
 /// llm, the editor Cursor) require the plugin convo-sqlite; without it, their homes are not readable.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:

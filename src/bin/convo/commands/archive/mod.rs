@@ -3,6 +3,7 @@
 mod back;
 mod report;
 mod rows;
+mod scan;
 mod work;
 
 use super::Run;
@@ -104,7 +105,7 @@ impl Run for Archive {
                 .map(|name| back::give_back(context, &homes, copies, name, self.keep_times, self.dry_run));
             return report.print(rows);
         }
-        let work = work::all(context, homes, copies.as_ref(), &self.scope)?;
+        let work = scan::all(context, homes, copies.as_ref(), &self.scope)?;
         match &copies {
             Some(copies) if self.verify => report.print(work.iter().map(|work| work.verify(copies))),
             _ => self.copy(context, copies.as_ref(), work, &report),

@@ -27,7 +27,8 @@ pub type Rows = BTreeMap<PathBuf, (Piece, InDatabase)>;
 
 /// Adds the sessions of a database by their names.
 pub fn add(home: &Home, database: &Transcript, found: Vec<database::Row>, rows: &mut BTreeMap<String, Rows>) {
-    let below = database.path.strip_prefix(home.base()).unwrap_or(&database.path);
+    let base = home.base_of_databases();
+    let below = database.path.strip_prefix(base).unwrap_or(&database.path);
     for row in found {
         let name = homes::own_name(&row.id, row.parent.as_deref());
         let path = below.join(format!("{}.jsonl", key::id_for_key(&row.id)));

@@ -1,16 +1,12 @@
-//! The sessions to archive, and their parts to copy: scanned, copied, committed.
+//! The sessions to archive, and their parts to copy: copied, committed.
 
 use super::report::{Row, Word};
-use super::rows::{self, InDatabase, Rows, Stale};
-use crate::args::Scope;
-use crate::context::Context;
-use crate::homes::{self, listings, report_unread};
-use crate::parallel;
+use super::rows::{InDatabase, Stale};
+use crate::homes;
 use crate::programs::database;
 use convo::error::{Error, Result};
-use convo::home::{Bundle, Home, Piece};
-use convo::model::time;
-use convo::store::copies::{Copies, Finding, Kept, Line, Outcome, Wanted, directory_name};
+use convo::home::Piece;
+use convo::store::copies::{Copies, Finding, Kept, Line, Outcome, Wanted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -29,148 +25,22 @@ pub struct Work {
 
 /// The files of a session in one home.
 #[derive(Clone)]
-struct Part {
+pub struct Part {
     /// The directory, and its name in manifests.
-    base: PathBuf,
-    home: PathBuf,
-    files: BTreeMap<PathBuf, Piece>,
+    pub base: PathBuf,
+    pub home: PathBuf,
+    pub files: BTreeMap<PathBuf, Piece>,
     /// The files that are records of a database.
-    rows: BTreeMap<PathBuf, InDatabase>,
+    pub rows: BTreeMap<PathBuf, InDatabase>,
     /// Whether the whole home was read, so that missing files are gone.
-    is_whole: bool,
-    /// Whether its databases were read.
-    has_rows: bool,
-}
-
-/// Below this number of sessions, one thread reads all.
-const FEW: usize = 64;
-
-type Key = (&'static str, String);
-
-/// Returns the sessions of these homes and of the archive.
-pub fn all(
-    context: &Context,
-    mut homes: Vec<Home>,
-    copies: Option<&Copies>,
-    scope: &Scope,
-) -> anyhow::Result<Vec<Work>> {
-    homes.retain(|home| scope.has_program(Some(home.program.name)));
-    let selected = selected(context, &homes, scope)?;
-    let is_selected = |program: &str, id: Option<&str>| {
-        selected.as_ref().is_none_or(|selected| {
-            id.is_some_and(|id| selected.contains(&(program.to_string(), id.to_string())))
-        })
-    };
-    let mut groups: BTreeMap<Key, (Option<String>, Vec<Part>)> = BTreeMap::new();
-    let mut unread = Vec::new();
-    for home in &homes {
-        let program = home.program.name;
-        let fail = |path: &Path, why: &str| {
-            context.output.error(&homes::unread_path(path, why));
-        };
-        if let Some(problem) = &home.problem {
-            fail(&home.root, problem);
-            continue;
-        }
-        let found = home.bundles();
-        found.problems.iter().for_each(|(path, why)| fail(path, why));
-        let is_whole = found.problems.is_empty();
-        let mut rows = BTreeMap::new();
-        let mut has_rows = true;
-        for database in &found.databases {
-            if !database::is_supported() {
-                has_rows = false;
-                unread.push((program, homes::DATABASE.to_string()));
-                continue;
-            }
-            match homes::rows(database) {
-                Ok(found) => rows::add(home, database, found, &mut rows),
-                Err(error) => {
-                    has_rows = false;
-                    context.output.error(&error);
-                }
-            }
-        }
-        let part = |files, rows: Rows| Part {
-            base: home.base().to_path_buf(),
-            home: homes::short_path(home.base()),
-            files: rows
-                .iter()
-                .map(|(path, (piece, _))| (path.clone(), piece.clone()))
-                .chain(files)
-                .collect(),
-            rows: rows.into_iter().map(|(path, (_, row))| (path, row)).collect(),
-            is_whole,
-            has_rows,
-        };
-        let mut known = copies.map_or(Ok(Vec::new()), |copies| copies.names(program))?;
-        let mut parts = Vec::new();
-        for Bundle { id, files } in found.bundles {
-            let own = id.as_ref().and_then(|id| rows.remove(id)).unwrap_or_default();
-            parts.push((id, part(files, own)));
-        }
-        let others = rows.into_iter();
-        parts.extend(others.map(|(id, rows)| (Some(id), part(BTreeMap::new(), rows))));
-        for (id, part) in parts {
-            let name = directory_name(id.as_deref());
-            known.retain(|known| *known != name);
-            if is_selected(program, id.as_deref()) {
-                let group = groups.entry((program, name)).or_insert((id, Vec::new()));
-                group.1.push(part);
-            }
-        }
-        if selected.is_none() {
-            for name in known {
-                let group = groups.entry((program, name)).or_default();
-                group.1.push(part(BTreeMap::new(), Rows::new()));
-            }
-        }
-    }
-    report_unread(context, &unread, "not archived");
-    let groups: Vec<_> = groups.into_iter().collect();
-    let mut work = Vec::with_capacity(groups.len());
-    let read = |((program, name), (id, parts)): &(Key, (Option<String>, Vec<Part>))| {
-        Work::new(copies, program, name, id.clone(), parts.clone())
-    };
-    match groups.len() < FEW {
-        true => work.extend(groups.iter().map(read)),
-        false => parallel::each_result(&groups, true, read, |_, one| {
-            work.push(one);
-            Ok(())
-        })?,
-    }
-    Ok(work)
-}
-
-/// Returns the sessions that match filters other than the program; `None` selects all.
-fn selected(
-    context: &Context,
-    homes: &[Home],
-    scope: &Scope,
-) -> anyhow::Result<Option<BTreeSet<(String, String)>>> {
-    if scope.project.is_none() && scope.since.is_none() && scope.until.is_none() {
-        return Ok(None);
-    }
-    let now = time::seconds(&context.clock.now());
-    let mut selected = BTreeSet::new();
-    for listing in listings(context, homes.to_vec(), true)? {
-        for session in &listing.sessions {
-            let is_wanted =
-                scope.has_project(session.project.as_deref()) && scope.has_time(Some(session.updated()), now);
-            if is_wanted {
-                let id = match session.transcript.is_in_database {
-                    true => session.own_name(),
-                    false => session.parent.clone().unwrap_or_else(|| session.id.clone()),
-                };
-                selected.insert((listing.home.program.name.to_string(), id));
-            }
-        }
-    }
-    Ok(Some(selected))
+    pub is_whole: bool,
+    /// The databases that were read; `None` if one could not be.
+    pub databases: Option<BTreeSet<PathBuf>>,
 }
 
 impl Work {
-    fn new(
+    /// A session with this directory in the archive.
+    pub fn new(
         copies: Option<&Copies>,
         program: &str,
         directory: &str,
@@ -416,9 +286,17 @@ fn is_same_row(kept: &Kept, part: &Part, path: &Path, row: &InDatabase) -> bool 
 
 /// Returns lines for the files that are no longer in a home.
 fn gone(kept: &Kept, part: &Part) -> Vec<Line> {
+    // Sessions of a database that another run reads are unknown to this one.
+    let is_read = |line: &Line| match (&part.databases, line.path.parent()) {
+        (Some(databases), Some(below)) => {
+            let database = part.base.join(below);
+            databases.contains(&database) || !database.exists()
+        }
+        _ => false,
+    };
     let is_gone = |line: &&&Line| {
         part.is_whole
-            && (part.has_rows || line.row.is_none())
+            && (line.row.is_none() || is_read(line))
             && line.home == part.home
             && line.outcome != Outcome::Gone
             && !part.files.contains_key(&line.path)
