@@ -72,9 +72,16 @@ pub struct Line {
     pub slimmed: Option<String>,
     /// Time and size of the session in a database, of whose records this is a copy.
     pub row: Option<String>,
+    /// The version of convo that could not read these records; the copy is an earlier one, or empty.
+    pub unread: Option<String>,
 }
 
 impl Line {
+    /// Whether there is a copy: not if the records could never be read.
+    pub fn has_copy(&self) -> bool {
+        self.unread.is_none() || self.bytes > 0
+    }
+
     /// The line with its newline.
     pub fn written(&self) -> String {
         let mut object = json!({
@@ -85,8 +92,10 @@ impl Line {
         if let Some(slimmed) = &self.slimmed {
             object["slimmed"] = Value::String(slimmed.clone());
         }
-        if let Some(row) = &self.row {
-            object["row"] = Value::String(row.clone());
+        for (name, text) in [("row", &self.row), ("unread", &self.unread)] {
+            if let Some(text) = text {
+                object[name] = Value::String(text.clone());
+            }
         }
         for (name, path) in [("home", &self.home), ("path", &self.path)] {
             // A path that is not UTF-8 is written in hexadecimal.
@@ -134,6 +143,7 @@ impl Line {
             outcome: Outcome::ALL.into_iter().find(|outcome| outcome.name() == word)?,
             slimmed: text("slimmed"),
             row: text("row"),
+            unread: text("unread"),
         })
     }
 
@@ -175,6 +185,7 @@ mod tests {
             outcome: Outcome::Grown,
             slimmed: Some("11".to_string()),
             row: Some("2026-11-20T10:00:00Z 5".to_string()),
+            unread: Some("0.1.0".to_string()),
         };
         let written = line.written() + "{\"at\":";
         let (read, length) = lines(written.as_bytes(), "m").unwrap();

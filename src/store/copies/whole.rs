@@ -39,6 +39,7 @@ pub fn take(copies: &Copies, kept: &Kept, wanted: Wanted<'_>, at: &str) -> Resul
             outcome: Outcome::Same,
             slimmed: None,
             row: wanted.row.map(str::to_string),
+            unread: None,
         };
         let known = kept.of(wanted.home, wanted.path);
         let is_taken = match known {

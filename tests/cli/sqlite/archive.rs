@@ -173,3 +173,75 @@ fn a_plugin_that_fails_is_reported_and_the_others_are_archived() {
     assert!(run.out().contains("new\tcodex:"), "{run}");
     run.says("it broke");
 }
+
+#[test]
+fn a_session_that_cannot_be_read_is_reported_once_for_each_state() {
+    let (env, _database) = opencode();
+    settle(&env);
+    // The plugin lists two sessions, and cannot read one of them while a file exists.
+    let script = r#"#!/bin/sh
+row() { printf '{"schema":"convo.sqlite/1","id":"%s","archived":false,"bytes":%s}\n' "$1" "$2"; }
+bytes=$(cat bytes)
+row ses_good 7
+case " $* " in *" --rows "*) echo '{"role":"user","content":"good"}' ;; esac
+row ses_bad "$bytes"
+case " $* " in *" --rows "*)
+    if [ -e damaged ]; then
+        echo 'convo: ses_bad: damaged' >&2
+        exit 65
+    fi
+    echo '{"role":"user","content":"bad"}' ;;
+esac
+"#;
+    replace_plugin(&env, script);
+    env.write("damaged", "");
+    env.write("bytes", "1");
+    let run = |options: &[&str]| {
+        // The rows of an unchanged database are cached.
+        let _ = std::fs::remove_dir_all(env.root().join("home/.cache"));
+        archive(&env, options)
+    };
+    let first = run(&[]).status(65);
+    assert_eq!(
+        outcomes(&first),
+        of(&[("failed", "opencode:ses_bad"), ("new", "opencode:ses_good")])
+    );
+    first.says("opencode:ses_bad: ");
+    // A run of cron is quiet from now on; a check is not.
+    run(&["-q"]).fine().gives("");
+    run(&[]).fine().gives("");
+    let checked = run(&["--verify"]).status(1);
+    assert!(
+        checked.out().contains("unreadable\topencode:ses_bad"),
+        "{checked}"
+    );
+    env.run(&["cat", "opencode:ses_bad"]).status(65);
+    // It changes and is still damaged.
+    env.write("bytes", "2");
+    run(&[]).status(65);
+    run(&[]).fine().gives("");
+    // It can be read, and is damaged again: the copy is kept.
+    std::fs::remove_file(env.work().join("damaged")).unwrap();
+    env.write("bytes", "3");
+    let good = run(&[]).fine();
+    assert_eq!(outcomes(&good), of(&[("grown", "opencode:ses_bad")]), "{good}");
+    run(&["--verify"]).fine();
+    env.write("damaged", "");
+    env.write("bytes", "4");
+    run(&[]).status(65);
+    run(&[]).fine().gives("");
+    let copy = env
+        .root()
+        .join("data/convo-archive/opencode/ses_bad/1/opencode.db/ses_bad.jsonl");
+    assert!(std::fs::read_to_string(copy).unwrap().contains("bad"));
+    // Another version may be able to read it.
+    let manifest = env
+        .root()
+        .join("data/convo-archive/opencode/ses_bad/manifest.jsonl");
+    let lines = std::fs::read_to_string(&manifest).unwrap();
+    let older = lines.replace(env!("CARGO_PKG_VERSION"), "0.0.0");
+    assert_ne!(lines, older);
+    std::fs::write(&manifest, older).unwrap();
+    run(&[]).status(65);
+    run(&[]).fine().gives("");
+}

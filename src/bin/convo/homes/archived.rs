@@ -95,7 +95,7 @@ pub fn copy(context: &Context, text: &str) -> Option<PathBuf> {
     let copies = Copies::open(&place, false, context.lock_timeout()).ok()?;
     let (_, kept) = find(&copies, text).ok()?;
     let mut latest = kept.latest().into_iter().rev();
-    let line = latest.find(|line| line.kind == "transcript")?;
+    let line = latest.find(|line| line.kind == "transcript" && line.has_copy())?;
     Some(place.join(kept.path(line)))
 }
 
@@ -134,7 +134,10 @@ pub fn deleted(context: &Context, known: &HashSet<String>) -> Result<Vec<Deleted
             let lines = kept.latest().into_iter().filter(|line| {
                 // Some ids are only in the records.
                 let is_read = program.format.is_some() || line.row.is_some();
-                is_read && line.kind == "transcript" && !long_path(&line.home).join(&line.path).exists()
+                is_read
+                    && line.kind == "transcript"
+                    && line.has_copy()
+                    && !long_path(&line.home).join(&line.path).exists()
             });
             found.extend(lines.map(|line| Deleted {
                 program,

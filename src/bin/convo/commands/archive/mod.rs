@@ -29,7 +29,8 @@ use work::Work;
 /// `convo cat` prints it; databases require the plugin convo-sqlite.
 ///
 /// Outcomes: new, grown, same (with -v), diverged, gone (kept in the archive), busy (run again), failed. Exit status 74
-/// if a file cannot be copied; the others are.
+/// if a file cannot be copied; the others are. A damaged session of a database is reported once (status 65), and again
+/// when it changes; --verify always reports it.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo archive                               everything
@@ -170,10 +171,7 @@ fn take_rows(copies: &Copies, at: &str, work: &mut [Work]) -> anyhow::Result<()>
         };
         let mut take = |row: database::Row, records: Vec<u8>| {
             match stale.remove(&row.id) {
-                Some(nth) if records.is_empty() => work[nth].errors.push(named(
-                    Error::new(Kind::Data, "damaged beyond reading"),
-                    &path_name(&path),
-                )),
+                Some(nth) if records.is_empty() => work[nth].fail_row(copies, at, &row, &folder),
                 Some(nth) => work[nth].take_row(copies, at, &row, &records, &folder),
                 None => {}
             }

@@ -2,9 +2,11 @@
 
 use super::report::{Row, Word};
 use super::rows::{InDatabase, Stale};
+use crate::context::named;
 use crate::homes;
+use crate::output::path_name;
 use crate::programs::database;
-use convo::error::{Error, Result};
+use convo::error::{Error, Kind, Result};
 use convo::home::Piece;
 use convo::store::copies::{Copies, Finding, Kept, Line, Outcome, Wanted};
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,6 +123,39 @@ impl Work {
                 }
             }
         }
+    }
+
+    /// Notes that the records of a database session cannot be read, so that later runs report this only after a change.
+    /// An earlier copy is kept.
+    pub fn fail_row(&mut self, copies: &Copies, at: &str, row: &database::Row, scratch: &Path) {
+        let first = self.lines.len();
+        let known = |part: &Part, path: &Path| self.kept.as_ref().ok()?.of(&part.home, path).cloned();
+        let own = self.parts.iter().flat_map(|part| {
+            let own = part.rows.iter().filter(|(_, own)| own.id == row.id);
+            own.filter_map(|(path, _)| known(part, path))
+        });
+        let known: Vec<Line> = own.collect();
+        match known.is_empty() {
+            true => self.take_row(copies, at, row, b"", scratch),
+            false => self.lines.extend(known.into_iter().map(|line| Line {
+                at: at.to_string(),
+                row: Some(row.state()),
+                replaces: None,
+                outcome: Outcome::Same,
+                ..line
+            })),
+        }
+        for line in &mut self.lines[first..] {
+            line.unread = Some(VERSION.to_string());
+        }
+        let database = self
+            .parts
+            .iter()
+            .flat_map(|part| part.rows.values())
+            .find(|own| own.id == row.id);
+        let label = database.map_or_else(String::new, |own| path_name(&own.database));
+        let error = Error::new(Kind::Data, "cannot be read; reported again when it changes");
+        self.errors.push(named(error, &label));
     }
 
     /// Copies new and changed files without committing them.
@@ -241,7 +276,10 @@ impl Work {
         }
         for part in &self.parts {
             for (path, own) in &part.rows {
-                if kept.of(&part.home, path).is_some() && !is_same_row(kept, part, path, own) {
+                let known = kept.of(&part.home, path);
+                if known.is_some_and(|known| known.unread.is_some()) {
+                    row.find("unreadable", &part.home.join(path));
+                } else if known.is_some() && !is_same_row(kept, part, path, own) {
                     row.find("differs", &part.home.join(path));
                 }
             }
@@ -278,10 +316,15 @@ fn is_same(kept: &Kept, part: &Part, path: &Path, piece: &Piece) -> bool {
         .is_some_and(|known| known.bytes == piece.bytes && known.modified == Some(piece.modified))
 }
 
-/// Whether a database session is unchanged since it was copied.
+/// The version of convo; another one may read more.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Whether a database session is unchanged since it was copied, or since it could not be read.
 fn is_same_row(kept: &Kept, part: &Part, path: &Path, row: &InDatabase) -> bool {
-    kept.of(&part.home, path)
-        .is_some_and(|known| known.outcome != Outcome::Gone && known.row.as_ref() == Some(&row.state))
+    kept.of(&part.home, path).is_some_and(|known| {
+        let is_tried = known.unread.as_ref().is_none_or(|version| version == VERSION);
+        known.outcome != Outcome::Gone && known.row.as_ref() == Some(&row.state) && is_tried
+    })
 }
 
 /// Returns lines for the files that are no longer in a home.
