@@ -324,7 +324,7 @@ impl Golden {
     /// Whether only the archive has grown.
     fn is_copied(&self, now: &State) -> bool {
         let is_old = |(path, bytes): (&String, &Vec<u8>)| {
-            path.starts_with("data/convo-archive/") || self.old.files.get(path) == Some(bytes)
+            path.starts_with("home/.local/share/convo-archive/") || self.old.files.get(path) == Some(bytes)
         };
         now.files.iter().all(is_old) && self.old.files.keys().all(|path| now.files.contains_key(path))
     }

@@ -36,20 +36,20 @@ done
 size=$(stat -c %s disk/filler/bytes)
 truncate -s $((size - pages * 4096)) disk/filler/bytes
 cd disk/work
-export CONVO_STORE=$PWD/../store HOME=$PWD/../home XDG_DATA_HOME=$PWD/../data
+export CONVO_STORE=$PWD/../store HOME=$PWD/../home XDG_DATA_HOME=$PWD/../home/.local/share
 set +e
 "$program" "$@" < ../../input > ../../out 2> ../../err
 echo $? > ../../status
 cd ../..
 mkdir after
-for part in store work home data; do [ -d disk/$part ] && cp -a disk/$part after/; done
+for part in store work home; do [ -d disk/$part ] && cp -a disk/$part after/; done
 rm -r disk/filler
 cd disk/work
 "$program" "$@" < ../../input > /dev/null 2> ../../err2
 echo $? > ../../status2
 cd ../..
 mkdir repeated
-for part in store work home data; do [ -d disk/$part ] && cp -a disk/$part repeated/; done
+for part in store work home; do [ -d disk/$part ] && cp -a disk/$part repeated/; done
 umount disk
 "#;
 

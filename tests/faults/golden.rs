@@ -1,5 +1,7 @@
 //! The initial and final state of each operation, from a run without faults that is checked separately.
 
+#[cfg(feature = "sqlite")]
+use super::databases::DATABASES;
 use super::foreign::FOREIGN;
 use super::homes::HOMES;
 use super::log;
@@ -7,6 +9,10 @@ use super::place::{Place, State};
 use super::scenario::{Between, OPERATIONS, Operation};
 use super::trace::{self, Call};
 use std::sync::OnceLock;
+
+/// Without the feature, there is no plugin.
+#[cfg(not(feature = "sqlite"))]
+const DATABASES: &[Operation] = &[];
 
 /// The result of `cat` on the session: status and output.
 pub type Reading = (i32, Vec<u8>);
@@ -144,7 +150,7 @@ impl Golden {
 
     /// All selected operations.
     pub fn all() -> Vec<Golden> {
-        Golden::those(OPERATIONS.iter().chain(FOREIGN).chain(HOMES))
+        Golden::those(OPERATIONS.iter().chain(FOREIGN).chain(HOMES).chain(DATABASES))
     }
 
     /// These operations, or those whose names contain a word of `FAULTS_OF`.

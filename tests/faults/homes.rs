@@ -50,7 +50,7 @@ fn moved(place: &Place) {
     );
 }
 
-fn archives(place: &Place) {
+pub fn archives(place: &Place) {
     place.sets_up(&["archive", "--to", "kept", "-q"]);
 }
 

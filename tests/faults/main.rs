@@ -12,6 +12,8 @@ mod chain;
 mod chance;
 mod check;
 mod crowd;
+#[cfg(feature = "sqlite")]
+mod databases;
 mod disk;
 mod ends;
 mod errors;

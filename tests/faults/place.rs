@@ -14,6 +14,9 @@ pub const LONGEST: Duration = Duration::from_secs(20);
 
 pub const CONVO: &str = env!("CARGO_BIN_EXE_convo");
 
+/// The directory of temporary files next to the places.
+const TEMPORARY: &str = "temporary";
+
 static BASE: OnceLock<PathBuf> = OnceLock::new();
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
@@ -27,6 +30,7 @@ pub fn base() -> tempfile::TempDir {
         None => builder.tempdir_in(memory).or_else(|_| builder.tempdir()),
     };
     let made = made.unwrap();
+    std::fs::create_dir(made.path().join(TEMPORARY)).unwrap();
     BASE.set(made.path().to_path_buf()).unwrap();
     made
 }
@@ -47,7 +51,7 @@ pub struct Outcome {
 }
 
 /// The directories of a place that are compared.
-pub const PARTS: [&str; 4] = ["store", "work", "home", "data"];
+pub const PARTS: [&str; 3] = ["store", "work", "home"];
 
 pub struct Place {
     root: PathBuf,
@@ -109,7 +113,10 @@ impl Place {
             .env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
             .env("HOME", self.root.join("home"))
             .env("XDG_CONFIG_HOME", self.root.join("config"))
-            .env("XDG_DATA_HOME", self.root.join("data"))
+            // Below HOME, so that archives and journals name files alike in every place.
+            .env("XDG_DATA_HOME", self.root.join("home/.local/share"))
+            .env("XDG_CACHE_HOME", self.root.join("cache"))
+            .env("TMPDIR", BASE.get().unwrap().join(TEMPORARY))
             .env("CONVO_STORE", self.store())
             .env("CONVO_NOW", "2026-11-20T18:02:03Z")
             .env("CONVO_SEED", "seed")
@@ -134,6 +141,22 @@ impl Place {
     pub fn sets_up(&self, arguments: &[&str]) {
         let outcome = self.convo(arguments);
         assert_eq!(outcome.status, 0, "{arguments:?}: {outcome:?}");
+    }
+
+    /// Waits for programs that a killed run started and that still work on files of this place.
+    pub fn wait_for_others(&self) {
+        let root = self.root.to_str().unwrap().as_bytes();
+        let works = |process: std::fs::DirEntry| {
+            let command = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+            command
+                .windows(root.len() + 1)
+                .any(|part| part.strip_prefix(root) == Some(b"/"))
+        };
+        let is_any = || std::fs::read_dir("/proc").unwrap().flatten().any(works);
+        let began = std::time::Instant::now();
+        while is_any() && began.elapsed() < LONGEST {
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     pub fn state(&self) -> State {

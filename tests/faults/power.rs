@@ -26,8 +26,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
     in_parallel(&faults.goldens, |golden| {
         let place = golden.before.copy();
         let mut disk = Disk::new(place.root());
-        let input = golden.operation.input.as_bytes();
-        let (outcome, calls) = trace::recorded(&place, golden.operation.arguments, input, &[]);
+        let (outcome, calls) = trace::recorded(&place, golden.operation, &[]);
         assert_eq!(
             outcome.status, golden.operation.status,
             "{}",
@@ -87,7 +86,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
 pub fn after_a_kill(faults: &Faults, tally: &Tally) {
     two_runs(faults, tally, |golden, place, disk, luck| {
         let operation = golden.operation;
-        let (outcome, calls) = trace::recorded(place, operation.arguments, operation.input.as_bytes(), &[]);
+        let (outcome, calls) = trace::recorded(place, operation, &[]);
         replay(disk, &calls);
         let done = place.state().files == golden.new.files;
         // A report without rows acknowledges nothing.
@@ -111,7 +110,7 @@ pub fn append_after_a_kill(faults: &Faults, tally: &Tally) {
         let Some(id) = golden.operation.session.filter(|id| place.log(id).exists()) else {
             return;
         };
-        let (outcome, calls) = trace::recorded(place, &["append", id, "acknowledged"], b"", &[]);
+        let (outcome, calls) = trace::recorded_run(place, &["append", id, "acknowledged"]);
         replay(disk, &calls);
         if outcome.status != 0 {
             return;
@@ -162,7 +161,7 @@ fn two_runs(faults: &Faults, tally: &Tally, second: impl Fn(&Golden, &Place, &mu
         let mut disk = Disk::new(place.root());
         let operation = golden.operation;
         let killed = std::slice::from_ref(&injection);
-        let (_, calls) = trace::recorded(&place, operation.arguments, operation.input.as_bytes(), killed);
+        let (_, calls) = trace::recorded(&place, operation, killed);
         replay(&mut disk, &calls);
         disk.next_process();
         let draw = |nth| Draw {

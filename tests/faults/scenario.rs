@@ -9,7 +9,8 @@
 //! - `brings`: a file and a text that success puts there, to detect a command without effect;
 //! - `status`: the exit status without a fault, for commands that fail and record that in the session;
 //! - `again`: allowed statuses when the command is repeated after success;
-//! - `destroys`: for the few commands that may remove acknowledged lines.
+//! - `destroys`: for the few commands that may remove acknowledged lines;
+//! - `runs`: whether it runs another program, in which no faults are injected.
 //!
 //! The new state is not written down: it comes from a run without faults that is checked separately.
 
@@ -65,6 +66,7 @@ pub struct Operation {
     pub status: i32,
     pub again: &'static [i32],
     pub destroys: bool,
+    pub runs: bool,
 }
 
 /// Common defaults of the entries.
@@ -79,6 +81,7 @@ pub const BASE: Operation = Operation {
     status: 0,
     again: &[],
     destroys: false,
+    runs: false,
 };
 
 pub const OPERATIONS: &[Operation] = &[
@@ -141,6 +144,7 @@ pub const OPERATIONS: &[Operation] = &[
         name: "ask",
         prepare: replied,
         arguments: &["ask", "chat", "hello", "--with", "cmd:exec cat reply.jsonl"],
+        runs: true,
         brings: ("store/sessions/chat.jsonl", "\"Hi.\""),
         ..BASE
     },

@@ -38,45 +38,51 @@ pub fn missing() -> Option<String> {
 /// Runs an operation with these injections; returns its calls after it read its configuration (earlier calls belong
 /// to the loader).
 pub fn run_with(place: &Place, operation: &Operation, injections: &[String]) -> (Outcome, Vec<Call>) {
+    let input = operation.input.as_bytes();
     traced(
         place,
         operation.arguments,
-        operation.input.as_bytes(),
+        input,
+        (operation.runs, false),
         injections,
-        false,
     )
 }
 
 /// The same with all written bytes in hexadecimal.
-pub fn recorded(
-    place: &Place,
-    arguments: &[&str],
-    input: &[u8],
-    injections: &[String],
-) -> (Outcome, Vec<Call>) {
-    traced(place, arguments, input, injections, true)
+pub fn recorded(place: &Place, operation: &Operation, injections: &[String]) -> (Outcome, Vec<Call>) {
+    let input = operation.input.as_bytes();
+    traced(
+        place,
+        operation.arguments,
+        input,
+        (operation.runs, true),
+        injections,
+    )
+}
+
+/// The same for arguments that run no other program.
+pub fn recorded_run(place: &Place, arguments: &[&str]) -> (Outcome, Vec<Call>) {
+    traced(place, arguments, b"", (false, true), &[])
 }
 
 fn traced(
     place: &Place,
     arguments: &[&str],
     input: &[u8],
+    (runs, bytes): (bool, bool),
     injections: &[String],
-    bytes: bool,
 ) -> (Outcome, Vec<Call>) {
     let file = place.root().join("trace");
     let mut command = place.program("strace");
     command
-        .args(["-qq", "-e", "signal=none", "-o"])
+        .args(["-qq", "-f", "-e", "signal=none", "-o"])
         .arg(&file)
         .args(["-e", TRACED]);
-    // A fault in an external program is not a fault of this one.
-    let follows = !arguments.contains(&"--with");
-    if follows {
-        command.arg("-f");
-    }
-    // Twice as fast, but strace cannot send signals in this mode.
-    if follows && !injections.iter().any(|injection| injection.contains("signal=")) {
+    if runs {
+        // A fault in another program is not a fault of this one.
+        command.args(["-b", "execve"]);
+    } else if !injections.iter().any(|injection| injection.contains("signal=")) {
+        // Twice as fast, but strace cannot send signals in this mode.
         command.arg("--seccomp-bpf");
     }
     if bytes {
@@ -87,14 +93,12 @@ fn traced(
     }
     command.arg(CONVO).args(arguments);
     let outcome = run(command, input, LONGEST);
+    if runs {
+        place.wait_for_others();
+    }
     let text = String::from_utf8(std::fs::read(&file).unwrap_or_default());
     let text = text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-    if follows {
-        return (outcome, calls(&text));
-    }
-    // A single traced process has no id prefix.
-    let named = text.lines().map(|line| format!("1 {line}\n"));
-    (outcome, calls(&named.collect::<String>()))
+    (outcome, calls(&text))
 }
 
 /// The calls of the first thread, numbered by name from the start, without those of the startup.

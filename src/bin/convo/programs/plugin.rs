@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use convo::error::{Error, Kind};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs::Metadata;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -112,11 +113,22 @@ fn folders() -> impl Iterator<Item = PathBuf> {
         .chain(own)
         .filter(|folder| folder.is_absolute())
         .filter(|folder| {
-            std::fs::metadata(folder)
-                .is_ok_and(|about| about.is_dir() && about.permissions().mode() & 0o002 == 0)
+            is_or_fails(folder, |about| {
+                about.is_dir() && about.permissions().mode() & 0o002 == 0
+            })
         })
 }
 
 fn is_program(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+    is_or_fails(path, |about| {
+        about.is_file() && about.permissions().mode() & 0o111 != 0
+    })
+}
+
+/// Whether a path is of a kind. On an error of the disk, the plugin is not missing: starting it reports the error.
+fn is_or_fails(path: &Path, is: impl Fn(&Metadata) -> bool) -> bool {
+    match std::fs::metadata(path) {
+        Ok(about) => is(&about),
+        Err(error) => error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()),
+    }
 }
