@@ -158,6 +158,12 @@ struct Many {
 }
 
 impl Many {
+    /// Appends the bytes after the last section to those of sections without a session.
+    fn end(&mut self) {
+        self.done = true;
+        self.lead.extend_from_slice(self.pieces.tail());
+    }
+
     /// Reads the sessions of the next section; `false` at the end.
     fn piece(&mut self, report: &mut Report) -> Result<bool> {
         let Some(Entry {
@@ -244,9 +250,10 @@ impl SessionReader for Many {
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
         while self.ready.is_empty() && !self.done {
             match self.piece(report) {
-                Ok(more) => self.done = !more,
+                Ok(true) => {}
+                Ok(false) => self.end(),
                 Err(error) if error.kind == Kind::Data && self.made > 0 => {
-                    self.done = true;
+                    self.end();
                     let place = error.at.map(|(_, place)| place).unwrap_or_default();
                     report.damage(place, error.message);
                 }
@@ -260,9 +267,6 @@ impl SessionReader for Many {
     }
 
     fn tail(&self) -> &[u8] {
-        match &self.pieces {
-            Entries::Lines(_) => &self.lead,
-            pieces => pieces.tail(),
-        }
+        &self.lead
     }
 }

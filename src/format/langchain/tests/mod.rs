@@ -197,13 +197,13 @@ fn lines_and_rows_are_sessions() {
     assert_eq!(added["session_id"], "x");
     assert!(added["message"].as_str().unwrap().contains("\"4\""));
     let many = format!(
-        r#"[{{"id":"p","title":"T","messages":[{}]}},{{"no":1}},{{"messages":[]}}]"#,
+        r#"[{{"id":"p","title":"T","messages":[{}]}},{{"no":1}},{{"messages":[]}},{{"no":2}}]"#,
         line("1")
     );
     let file = opened(FORMAT, &many);
     let (sessions, report) = (&file.sessions, &file.report);
     assert_eq!(sessions.len(), 2);
-    assert_eq!(report.findings.len(), 1);
+    assert_eq!(report.findings.len(), 2);
     assert_eq!(sessions[0].header_text("title").as_deref(), Some("T"));
     assert_eq!(View::replay(&sessions[0]).items.len(), 1);
     assert_eq!(file.with(&[]), many);
