@@ -15,6 +15,9 @@
 //!
 //! Undocumented cases: a tool node is a result without a call if its call was already answered and another message
 //! followed, or if no call precedes it. Reasoning without a following answer is a message without content.
+//!
+//! Not on the kit: the kit computes residues with an encoder, which a read-only format lacks, and the kit reads the
+//! elements of a list, but nodes are members of an object in arbitrary order, and several of them become one message.
 
 mod content;
 mod node;

@@ -14,6 +14,9 @@
 //!
 //! Undocumented cases: the text of an attachment is appended to its message as a part; a result without an open call
 //! names none.
+//!
+//! Not on the kit: the kit computes residues with an encoder, which a read-only format lacks, and a document on the kit
+//! is one session, but a conversation with branches is several.
 
 mod block;
 mod message;
