@@ -10,10 +10,11 @@ use crate::model::view::View;
 pub const NO_DIRECTORY: &[u8] = b"\"/\"";
 
 /// Names in `metadata`.
-const MEMBERS: [(&str, Member); 3] = [
+const MEMBERS: [(&str, Member); 4] = [
     ("cwd", Member::Directory),
     ("git_branch", Member::Branch),
     ("model", Member::Model),
+    ("tools", Member::Tools),
 ];
 
 /// One of these members.
@@ -25,6 +26,8 @@ pub enum Member {
     Branch,
     /// The model of the session.
     Model,
+    /// The definitions of its tools.
+    Tools,
 }
 
 /// The three members as raw JSON; each is a string that is not empty.

@@ -12,7 +12,7 @@ use crate::format::{Format, Source};
 use crate::model::json::{self, Dialect};
 use crate::model::origin::Origin;
 use crate::model::session::Session;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::io::Read;
 use std::sync::Arc;
 
@@ -97,16 +97,13 @@ pub fn open_pieces(cut: Cut, input: Input) -> Result<std::result::Result<Box<dyn
             }));
         }
     };
-    Ok(Ok(Box::new(Many {
-        cut,
-        name,
-        returns,
-        pieces,
-        made: 0,
-        ready: VecDeque::new(),
-        lead: Vec::new(),
-        done: false,
-    })))
+    Ok(Ok(Box::new(Many::new(cut, name, returns, pieces))))
+}
+
+/// Opens an input whose values are all sections: an array, one per line, or one after another.
+pub fn open_all(cut: Cut, input: Input) -> Result<Box<dyn SessionReader>> {
+    let pieces = Entries::open(input.head, input.rest)?;
+    Ok(Box::new(Many::new(cut, input.name, input.returns, pieces)))
 }
 
 fn is_piece(cut: &Cut, value: &[u8]) -> bool {
@@ -154,10 +151,26 @@ struct Many {
     ready: VecDeque<Session>,
     /// Bytes between the last section that became a session and the next, such as a damaged line.
     lead: Vec<u8>,
+    /// Notes that were already reported.
+    noted: HashSet<String>,
     done: bool,
 }
 
 impl Many {
+    fn new(cut: Cut, name: Option<String>, returns: bool, pieces: Entries) -> Many {
+        Many {
+            cut,
+            name,
+            returns,
+            pieces,
+            made: 0,
+            ready: VecDeque::new(),
+            lead: Vec::new(),
+            noted: HashSet::new(),
+            done: false,
+        }
+    }
+
     /// Appends the bytes after the last section to those of sections without a session.
     fn end(&mut self) {
         self.done = true;
@@ -184,7 +197,17 @@ impl Many {
                     place,
                     made: self.made,
                 };
-                (self.cut.read)(piece, report)
+                let mut own = Report::default();
+                let sessions = (self.cut.read)(piece, &mut own);
+                // Report each note once.
+                let noted = &mut self.noted;
+                own.findings
+                    .retain(|finding| finding.damage || noted.insert(finding.what.to_string()));
+                report.findings.append(&mut own.findings);
+                for (loss, times) in own.losses {
+                    report.lose(loss, times);
+                }
+                sessions
             }
         };
         if self.returns {

@@ -4,7 +4,7 @@
 mod body;
 mod many;
 
-pub use many::{Cut, open, open_pieces};
+pub use many::{Cut, open, open_all, open_pieces};
 
 use super::native::{self, HeaderBuilder};
 use super::report::{Loss, Report};

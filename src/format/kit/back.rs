@@ -1,7 +1,7 @@
 //! Writes edited sessions back to their input, copying all other bytes.
 
 use super::codec::{Codec, lines_of};
-use super::editor::{Editor, Edits};
+use super::editor::{Editor, Edits, MemberChange};
 use super::frame::{Edit, Frame, replaced};
 use super::link::{link, link_kept};
 use super::parse::split_lines;
@@ -35,8 +35,10 @@ pub fn back<C: Editor>(
         return written(out.write_all(bytes));
     };
     let mut edits: Vec<(usize, Edit)> = Vec::new();
+    let mut instructions = None;
     for (own, returned) in sources.iter().zip(sessions) {
-        let own_edits = edits_of(own, returned, report)?;
+        let (own_edits, change) = edits_of(own, returned, report)?;
+        instructions = change.or(instructions);
         match own.is_nested {
             false => edits.extend(own_edits),
             true if own_edits.iter().all(|(_, edit)| matches!(edit, Edit::Keep(_))) => {}
@@ -68,7 +70,8 @@ pub fn back<C: Editor>(
             edits
         }
     };
-    if edits.len() == count && edits.iter().all(|edit| matches!(edit, Edit::Keep(_))) {
+    let keeps_all = edits.len() == count && edits.iter().all(|edit| matches!(edit, Edit::Keep(_)));
+    if keeps_all && instructions.is_none() {
         return written(out.write_all(bytes));
     }
     let added = edits
@@ -90,7 +93,8 @@ pub fn back<C: Editor>(
         }
         return lines_back(codec, bytes, edits, added, out, report);
     };
-    let mut frame = Frame::parse(bytes, value, C::LIST);
+    let list = sources.first().map_or(C::LIST, |own| own.codec.list());
+    let mut frame = Frame::parse(bytes, value, list);
     if let ([own], true) = (sources.as_slice(), C::UNITS) {
         frame.join(&own.source.sizes);
     }
@@ -105,7 +109,19 @@ pub fn back<C: Editor>(
         true => frame.splice_laid_out(&edits),
         false => frame.splice(&edits),
     };
+    let after = match instructions {
+        Some(change) => with_member(&after, change),
+        None => after,
+    };
     written(out.write_all(&counted::<C>(&after, added)))
+}
+
+/// The document with a changed member; all other bytes are unchanged unless the member is added or removed.
+fn with_member(document: &[u8], (name, value): MemberChange) -> Vec<u8> {
+    match (json::member(document.trim_ascii(), name), &value) {
+        (Some(before), Some(now)) => replaced(document, before, now),
+        _ => json::with_members(document, &[(name, value.as_deref())]).unwrap_or_else(|_| document.to_vec()),
+    }
 }
 
 /// Returns an error if a message would move between the main session and a side session.
@@ -158,21 +174,25 @@ fn by_element(edit: Edit) -> Vec<Edit> {
     }
 }
 
-/// The edits of one session, each with the index of the element that it is at or after. New elements at the end of the
-/// session go to the end of the input.
+/// The edits of a session, each with the index of the element that it is at or after, and the change of a member next to
+/// the list.
+type PlacedEdits = (Vec<(usize, Edit)>, Option<MemberChange>);
+
+/// The edits of one session. New elements at the end of the session are placed at the end of the input.
 fn edits_of<C: Editor>(
     own: &read::ReparsedSession<C>,
     returned: &Returned<'_>,
     report: &mut Report,
-) -> Result<Vec<(usize, Edit)>> {
+) -> Result<PlacedEdits> {
     let source = &own.source;
+    let mut instructions = None;
     let edits = match returned.changed {
         false => (0..source.raws.len()).map(Edit::Keep).collect(),
         true => {
             let (codec, purpose) = (own.codec, Purpose::Return);
             let mut context = codec.context(own.about.as_deref(), source);
             let edits = Edits::new(codec, returned.session, returned.view, purpose, source);
-            edits.check_instructions()?;
+            instructions = edits.instructions(report)?;
             let mut list = codec.edit(&edits, &mut context, report);
             if source.is_aside {
                 behind_messages(&edits, &mut list);
@@ -211,7 +231,7 @@ fn edits_of<C: Editor>(
             }
         }
     }
-    Ok(out)
+    Ok((out, instructions))
 }
 
 /// Moves new elements from the end to the last message, because the last line of a log decides which branch is the main

@@ -30,6 +30,8 @@ pub trait Codec: Sized + Sync + 'static {
     const LINES: bool = false;
     /// Whether an input may hold many documents, in an array or one per line.
     const MANY: bool = false;
+    /// Whether every input is a collection of documents: an array, one per line, or one after another.
+    const RECORDS: bool = false;
     /// The layout of a converted session.
     const LAYOUT: Layout = Layout::Document;
     /// Whether a message without an id gets one. It always does if other elements refer to it.
@@ -62,6 +64,10 @@ pub trait Codec: Sized + Sync + 'static {
     /// The name of the variant.
     fn variant(&self) -> &'static str {
         ""
+    }
+    /// The document member that contains the elements of the variant.
+    fn list(&self) -> &'static str {
+        Self::LIST
     }
     /// Whether an element is of this variant.
     fn has_variant(&self, _element: &[u8]) -> bool {
@@ -131,6 +137,10 @@ pub trait Codec: Sized + Sync + 'static {
     }
     /// Collects information about all elements.
     fn outline(&self, elements: &[Vec<u8>]) -> Self::Outline;
+    /// As [`Codec::outline`], for the session with this number in its input, from 1.
+    fn numbered_outline(&self, _number: usize, elements: &[Vec<u8>]) -> Self::Outline {
+        self.outline(elements)
+    }
     /// Decodes an element.
     fn decode(&self, outline: &Self::Outline, nth: usize, element: &[u8]) -> Decoded;
     /// Describes the fault in a message's content, if any.

@@ -20,6 +20,8 @@ use std::collections::{HashMap, HashSet};
 
 /// A format that the kit can write.
 pub trait Editor: Codec {
+    /// Whether joined messages become several elements.
+    const SPREADS: bool = false;
     /// State for creating new elements, such as a clock.
     type Context;
 
@@ -89,11 +91,19 @@ pub trait Editor: Codec {
     ) -> ObjectBuilder {
         ObjectBuilder::default()
     }
+    /// The change of the member that [`Codec::instructions`] reads, for its changed message or, if that is hidden, none;
+    /// `None` if the program cannot have such a change.
+    fn new_instructions(&self, _message: Option<&Said<'_>>, _report: &mut Report) -> Option<MemberChange> {
+        None
+    }
     /// Counts the losses of writing a message as a new element; `joined` if it is not the first one of the element.
     fn losses(&self, message: &Said<'_>, joined: bool, report: &mut Report);
     /// Checks the lines of a session before they are written.
     fn check_lines(&self, _lines: &[Vec<u8>], _report: &mut Report) {}
 }
+
+/// A member and its new value; `None` removes it.
+pub type MemberChange = (&'static str, Option<Vec<u8>>);
 
 /// Computes the changes to the elements of a source.
 pub struct Edits<'c, C: Codec> {
@@ -184,16 +194,20 @@ impl<'c, C: Editor> Edits<'c, C> {
         self.view.items.iter().any(|item| self.source.is_summary(item))
     }
 
-    /// Returns an error if a message that is a member next to the list is hidden or has changed.
-    pub fn check_instructions(&self) -> Result<()> {
-        let is_there = |line| {
-            self.view
-                .items
-                .iter()
-                .any(|item| matches!(item, Item::Line(own) if *own == line))
-        };
-        if self.source.instructions.is_none_or(is_there) {
-            return Ok(());
+    /// The change of a message that is a member next to the list, if it is hidden or has changed; an error if the
+    /// format cannot represent the change.
+    pub fn instructions(&self, report: &mut Report) -> Result<Option<MemberChange>> {
+        let line = self.source.instructions;
+        let item = self.view.items.iter().find(|item| item.line() == line);
+        if line.is_none() || matches!(item, Some(Item::Line(_))) {
+            return Ok(None);
+        }
+        let bodies: Vec<&[u8]> = item.iter().map(|item| item.body(self.session)).collect();
+        let change = self
+            .codec
+            .new_instructions(said(&bodies, C::NAME).first(), report);
+        if change.is_some() {
+            return Ok(change);
         }
         let what = "the instructions next to the messages cannot be changed in place";
         let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
@@ -217,8 +231,14 @@ impl<'c, C: Editor> Edits<'c, C> {
                 Next::Element(nth) if self.changes[nth] == Change::Removed => {}
                 Next::Element(nth) => edits.push(Edit::Keep(nth)),
                 Next::Edited(nth, items) => {
-                    let edited = self.edited(nth, &items, report);
-                    edits.extend(edited.map(|raw| Edit::Replace(nth, raw)));
+                    match self.edited(nth, &items, report) {
+                        Some(raw) => edits.push(Edit::Replace(nth, raw)),
+                        // The changed messages do not form an element.
+                        None => {
+                            let elements = self.new_elements(&items, context, report);
+                            edits.extend(elements.into_iter().map(Edit::Insert));
+                        }
+                    }
                 }
                 Next::Items(items) => {
                     let elements = self.new_elements(&items, context, report);
@@ -258,7 +278,7 @@ impl<'c, C: Editor> Edits<'c, C> {
     /// The order with new tool results merged into the element of the preceding messages, if the format's elements
     /// include results.
     fn with_results(&self, order: Vec<Next>) -> Vec<Next> {
-        if !self.codec.joins(Role::Assistant, Role::Tool) {
+        if C::SPREADS || !self.codec.joins(Role::Assistant, Role::Tool) {
             return order;
         }
         let is_result = |item: &&usize| {

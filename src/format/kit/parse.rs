@@ -74,7 +74,14 @@ fn is_whole(raw: &[u8], dialect: Dialect) -> bool {
 /// The elements of a document; `None` if it has no list, which is reported.
 pub fn document<C: Codec>(codec: &C, value: &Value, report: &mut Report) -> Option<Parsed> {
     let bytes = &value.bytes;
-    let mut frame = Frame::parse(bytes, value.value.clone(), C::LIST);
+    let mut list = codec.list();
+    let mut frame = Frame::parse(bytes, value.value.clone(), list);
+    for other in C::VARIANTS.iter().map(Codec::list) {
+        if !frame.has_list() && other != list {
+            list = other;
+            frame = Frame::parse(bytes, value.value.clone(), list);
+        }
+    }
     let mut places = value.places();
     let start = places.at(value.value.start);
     for (offset, what) in &frame.faults {
@@ -119,6 +126,7 @@ pub fn document<C: Codec>(codec: &C, value: &Value, report: &mut Report) -> Opti
     let parts: Vec<Part> = parts.collect();
     Some(Parsed {
         layout,
+        list: Some(list),
         about,
         parts: if C::UNITS { units(codec, parts) } else { parts },
         is_reported: !frame.faults.is_empty(),
@@ -300,6 +308,7 @@ pub fn by_session<C: Codec>(codec: &C, parsed: Parsed) -> Vec<Parsed> {
     }
     let Parsed {
         layout,
+        list,
         about,
         parts,
         is_reported,
@@ -322,6 +331,7 @@ pub fn by_session<C: Codec>(codec: &C, parsed: Parsed) -> Vec<Parsed> {
             *known.entry(row.clone()).or_insert_with(|| {
                 all.push(Parsed {
                     layout,
+                    list,
                     about: about.clone(),
                     is_reported,
                     row,
@@ -336,10 +346,25 @@ pub fn by_session<C: Codec>(codec: &C, parsed: Parsed) -> Vec<Parsed> {
     if all.is_empty() {
         all.push(Parsed {
             layout,
+            list,
             about,
             is_reported,
             ..Parsed::default()
         });
     }
     all
+}
+
+/// The codec for the variant of the elements.
+pub fn variant_of<C: Codec>(codec: &'static C, parsed: &Parsed) -> &'static C {
+    let is_element =
+        |part: &&Part| matches!(part.state, State::Element) && is_whole(&part.raw, Dialect::Strict);
+    let first = parsed.parts.iter().find(is_element).map(|part| &part.raw);
+    let has_list = |codec: &C| parsed.list.is_none_or(|list| list == codec.list());
+    let mut variants = C::VARIANTS.iter().filter(|codec| has_list(codec));
+    let known = first.and_then(|raw| variants.clone().find(|codec| codec.has_variant(raw)));
+    known.unwrap_or_else(|| match has_list(codec) {
+        true => codec,
+        false => variants.next().unwrap_or(codec),
+    })
 }

@@ -36,6 +36,8 @@ impl Layout {
 pub struct Parsed {
     /// How they are stored.
     pub layout: Layout,
+    /// The document member that contains the elements.
+    pub list: Option<&'static str>,
     /// The members next to the list, or the line that describes the session.
     pub about: Option<Vec<u8>>,
     /// The elements.

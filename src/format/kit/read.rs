@@ -1,15 +1,15 @@
 //! Reads inputs as sessions.
 
 use super::codec::{Codec, Layout};
-use super::parse::{by_session, document, is_lines, lines};
+use super::parse::{by_session, document, is_lines, lines, variant_of};
 use super::part::Parsed;
-use super::session::{InputName, session, variant_of};
+use super::session::{InputName, session};
 use super::sidecar::Sidecar;
 use super::source::Source;
 use super::values::{Value, Values};
 use crate::error::{Error, Kind, Place, Result};
 use crate::format;
-use crate::format::document::{Cut, open_pieces};
+use crate::format::document::{Cut, open_all, open_pieces};
 use crate::format::pieces::Pieces;
 use crate::format::report::Report;
 use crate::format::{Input, Reading, SessionReader};
@@ -22,6 +22,9 @@ use std::sync::Arc;
 
 /// Opens an input with one or more sessions.
 pub fn open<C: Codec>(codec: &'static C, mut input: Input) -> Result<Box<dyn SessionReader>> {
+    if C::RECORDS {
+        return open_all(documents(codec), input);
+    }
     if C::MANY {
         input = match open_pieces(documents(codec), input)? {
             Ok(reader) => return Ok(reader),

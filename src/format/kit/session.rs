@@ -1,7 +1,7 @@
 //! Converts elements to a session.
 
 use super::codec::{Codec, Decoded, Draft, Layout, Lineage, Summary, Visible, lines_of};
-use super::part::{Parsed, Part, State};
+use super::part::{Parsed, State};
 use super::records::{self, Ids, said};
 use super::residue;
 use super::sidecar::Sidecar;
@@ -11,6 +11,7 @@ use crate::format;
 use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
 use crate::format::request::piece::{array, quoted, wrapped};
+use crate::format::workspace::Member;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 use crate::model::record::{self, Record};
@@ -29,18 +30,6 @@ pub struct InputName<'a> {
     pub nth: usize,
     /// Whether the input may have several sessions.
     pub is_many: bool,
-}
-
-/// The codec for the variant of the elements.
-pub fn variant_of<C: Codec>(codec: &'static C, parsed: &Parsed) -> &'static C {
-    let is_element = |part: &&Part| matches!(part.state, State::Element) && is_whole(&part.raw);
-    let first = parsed.parts.iter().find(is_element).map(|part| &part.raw);
-    let known = first.and_then(|raw| C::VARIANTS.iter().find(|codec| codec.has_variant(raw)));
-    known.unwrap_or(codec)
-}
-
-fn is_whole(raw: &[u8]) -> bool {
-    json::value_end(raw, 0, Dialect::Strict) == Ok(raw.len())
 }
 
 /// Converts elements to a session.
@@ -66,7 +55,7 @@ pub fn session<C: Codec>(
         states.push((part.place, part.state));
     }
     source.is_aside = parsed.aside.is_some();
-    let outline = codec.outline(&raws);
+    let outline = codec.numbered_outline(input.nth + 1, &raws);
     for what in codec.remarks(parsed.about.as_deref().unwrap_or(b"{}"), &raws) {
         report.note(Place::default(), what);
     }
@@ -93,10 +82,10 @@ pub fn session<C: Codec>(
         .as_deref()
         .and_then(|about| codec.instructions(about))
     {
-        let id = building.ids.next("instructions", false);
-        message
-            .raw("id", quoted(&id))
-            .note("about", Some(b"true".to_vec()));
+        if C::IDS {
+            message.raw("id", quoted(&building.ids.next("instructions", false)));
+        }
+        message.note("about", Some(b"true".to_vec()));
         let line = building.push(message.body_of(C::NAME), Place::default());
         building.source.instructions = Some(line);
     }
@@ -208,6 +197,13 @@ fn header<C: Codec>(
         });
     }
     info.workspace.add_to(&mut metadata);
+    let about = parsed
+        .about
+        .as_deref()
+        .filter(|_| C::PLACED.contains(&Member::Tools));
+    if let Some(tools) = about.and_then(|about| json::member(about, "tools")) {
+        metadata.raw("tools", tools);
+    }
     if let Some(lineage) = info.lineage {
         let mut built = ObjectBuilder::default();
         built

@@ -47,7 +47,7 @@ impl Source {
 
     /// Whether an item is in the source, but not in an element with messages.
     pub fn is_apart(&self, item: &Item) -> bool {
-        self.is_summary(item) || matches!(item, Item::Line(line) if self.instructions == Some(*line))
+        self.is_summary(item) || (self.instructions.is_some() && self.instructions == item.line())
     }
 
     /// Whether an item is a summary of the source.

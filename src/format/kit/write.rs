@@ -72,14 +72,15 @@ pub fn write_as<C: Editor>(
     let form = own.and_then(|own| json::member(own, "form")).and_then(json::text);
     let form = form.and_then(|form| Layout::from_name(&form));
     let layout = layout.or(form.filter(|_| !is_bare)).unwrap_or(C::LAYOUT);
-    let about = own
+    let mut about = own
         .and_then(|own| json::member(own, "session"))
-        .filter(|_| !is_bare);
+        .filter(|_| !is_bare)
+        .map(<[u8]>::to_vec);
     let own = own.filter(|own| variant::<C>(own) == codec.variant());
     if purpose == Purpose::Export {
         match own {
             Some(_) => {
-                let info = codec.info(about.unwrap_or(b"{}"));
+                let info = codec.info(about.as_deref().unwrap_or(b"{}"));
                 let beside = session.header_text("title").filter(|_| !C::HAS_TITLE);
                 let title = info.title.or(beside);
                 losses::own_header(session, title.as_deref(), C::PLACED, C::NAME, report);
@@ -99,9 +100,15 @@ pub fn write_as<C: Editor>(
     let (elements, context) = match own {
         Some(_) => {
             let source = source_of(codec, session, report, layout);
-            let mut context = codec.context(about, &source);
+            let mut context = codec.context(about.as_deref(), &source);
             let edits = Edits::new(codec, session, view, purpose, &source);
-            edits.check_instructions()?;
+            if let Some((name, value)) = edits.instructions(report)? {
+                let member = [(name, value.as_deref())];
+                let changed = about
+                    .as_deref()
+                    .and_then(|about| json::with_members(about, &member).ok());
+                about = changed.or(about);
+            }
             let list = codec.edit(&edits, &mut context, report);
             let has_messages = |nth| edits.has_messages(nth);
             let list = link::<C>(&source.raws, list);
@@ -148,7 +155,7 @@ pub fn write_as<C: Editor>(
     let messages = elements.iter().filter(|raw| json::member(raw, "role").is_some());
     let count = messages.count().to_string();
     let mut built = match (about, layout) {
-        (Some(about), _) => about.to_vec(),
+        (Some(about), _) => about,
         // A log without a line that describes the session.
         (None, Layout::Lines) if form == Some(Layout::Lines) => Vec::new(),
         (None, Layout::List) => Vec::new(),
@@ -162,7 +169,7 @@ pub fn write_as<C: Editor>(
         Layout::List if elements.is_empty() => line(b"[]", out),
         Layout::List => line(&[b"[\n", &elements.join(&b",\n"[..])[..], b"\n]"].concat(), out),
         Layout::Document => {
-            let with_list = json::with_members(&built, &[(C::LIST, Some(&array(&elements)))]);
+            let with_list = json::with_members(&built, &[(codec.list(), Some(&array(&elements)))]);
             let document = with_list.unwrap_or(built);
             match C::INDENTS {
                 true => line(&indented(&document, 0), out),
@@ -180,7 +187,10 @@ pub fn write_as<C: Editor>(
 
 /// The variant of a source.
 fn variant<C: Codec>(own: &[u8]) -> Cow<'_, str> {
-    let named = json::member(own, "variant").and_then(json::text);
+    let named = |member| json::member(own, member).and_then(json::text);
+    // Annotations of older versions have it as the form.
+    let is_variant = |form: &Cow<'_, str>| C::VARIANTS.iter().any(|known| known.variant() == form);
+    let named = named("variant").or_else(|| named("form").filter(is_variant));
     named.unwrap_or_else(|| C::VARIANTS.first().map_or("", |usual| usual.variant()).into())
 }
 

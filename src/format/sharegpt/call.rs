@@ -6,7 +6,7 @@ use crate::model::json::{self, Dialect};
 use crate::model::message::ToolCall;
 
 /// The open calls of a record, and the number of its calls.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Calls {
     /// Number of the record.
     pub record: usize,
@@ -76,7 +76,7 @@ fn one(raw: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
 }
 
 /// Encodes a call as text; arguments that are not an object are a string.
-pub fn spell(call: &ToolCall<'_>) -> String {
+pub fn encode(call: &ToolCall<'_>) -> String {
     let whole = call.arguments.trim();
     let bytes = whole.as_bytes();
     let is_object = bytes.starts_with(b"{") && json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len());

@@ -4,42 +4,31 @@
 //! | data | stored in |
 //! |---|---|
 //! | the definitions of tools, unchanged | `metadata.tools` of the header |
-//! | the form of the record, and its other members | `metadata.sharegpt.form`, `.members` of the header |
-//! | whether the instructions are the record's `system`, not a turn | `metadata.sharegpt.system` |
-//! | an unusual name of the sender | `metadata.sharegpt.from` |
 //! | whether calls share a turn, the order of parts | `metadata.sharegpt.array`, `.order` |
-//! | other members of a turn | `metadata.sharegpt.members` |
-//! | a turn that cannot be restored from all that | `metadata.sharegpt.raw`, as long as the message is unchanged |
+//! | all other data | as for every format on the kit |
 //!
 //! Undocumented cases: a user message closes all open calls. A message with several calls is written as a turn per
-//! call, each followed by its result, so that senders alternate. A session of another format gives the record its `id`.
+//! call, each followed by its result, so that senders alternate. A session of another format gives the record its `id`,
+//! and the record has its first message as `system` if that has instructions.
 
 mod call;
-mod lost;
-mod parts;
-mod read;
-mod record;
-mod signature;
-mod spell;
+mod codec;
+mod decode;
+mod encode;
 #[cfg(test)]
 mod tests;
-mod turn;
-mod write;
 
-pub(super) use signature::SIGNATURE;
-
-use super::collection::{self, Kinds};
+use super::detect::{Shape, Signature};
+use super::kit;
 use super::report::Loss;
-use super::{Form, Format, Holds, Reading};
+use super::{Form, Holds};
+use codec::TURNS;
 
 /// Training sets, as a format.
 pub const FORM: Form = Form {
     name: NAME,
     about: "ShareGPT training data",
-    read: Reading::Sessions(|input| collection::open(KINDS, input)),
     holds: Holds::Many,
-    write: Some(write::write),
-    back: Some(write::back),
     joins: true,
     loses: &[
         Loss::Id,
@@ -61,15 +50,23 @@ pub const FORM: Form = Form {
         Loss::Order,
     ],
     note: "Each record is a session: an array, or one record per line. Written as one record per line; in place, an array remains an array and unchanged records keep their bytes. `order` reports consecutive user messages, which trainers drop.",
-    ..Form::BLANK
-};
-
-/// How the list is read.
-const KINDS: Kinds = Kinds {
-    format: Format::Sharegpt,
-    what: "a ShareGPT record",
-    read: read::sessions,
+    ..kit::form!(&TURNS)
 };
 
 /// The name of the format's annotations.
 const NAME: &str = "sharegpt";
+
+/// The signature: turns, or messages whose parts have values.
+pub(super) const SIGNATURE: Signature = Signature {
+    name: NAME,
+    what: "ShareGPT records",
+    document: |shape| {
+        let turn = |turn: &Shape<'_>| turn.any(&["from", "role"]) && turn.any(&["value", "content"]);
+        shape.has_element("conversations", turn)
+    },
+    message: |said| {
+        let valued = |part: &Shape<'_>| part.is_text("type") && part.is_text("value");
+        !said.message.has("parts") && said.parts.iter().any(valued)
+    },
+    ..Signature::BLANK
+};

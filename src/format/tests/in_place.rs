@@ -26,12 +26,7 @@ const BY_VIEW: [(Format, &str); 5] = [
 ];
 
 /// Formats that are changed in place without the kit, besides the APIs.
-const NOT_ON_KIT: [Format; 4] = [
-    Format::Aichat,
-    Format::ClaudeCode,
-    Format::Codex,
-    Format::Sharegpt,
-];
+const NOT_ON_KIT: [Format; 3] = [Format::Aichat, Format::ClaudeCode, Format::Codex];
 
 /// A file and its sessions.
 pub struct Opened {

@@ -1,6 +1,6 @@
-//! Property tests: records are restored, and all representable data is written.
+//! Property tests: any record is restored.
 
-use super::{session, sessions, through_lines, written};
+use super::{FORMAT, opened, through_lines, written};
 use crate::format::Purpose;
 use crate::model::json;
 use proptest::prelude::*;
@@ -57,7 +57,9 @@ fn turn() -> impl Strategy<Value = Value> {
         true => json!({"from": from, "value": value, "weight": 0.5}),
         false => json!({"from": from, "value": value}),
     });
-    prop_oneof![8 => plain, 1 => value(), 1 => Just(json!({"value": "x"}))]
+    // A string as a turn cannot be distinguished from a damaged one in the record stream.
+    let other = value().prop_filter("a string", |value| !value.is_string());
+    prop_oneof![8 => plain, 1 => other, 1 => Just(json!({"value": "x"}))]
 }
 
 fn spoken() -> impl Strategy<Value = Value> {
@@ -87,66 +89,15 @@ fn record() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Texts, calls and results in order.
-fn said(lines: &[Value]) -> Vec<Value> {
-    let mut said = Vec::new();
-    for line in lines {
-        if line["content"].as_str().is_some_and(|text| !text.is_empty()) && line["role"] != "tool" {
-            said.push(json!([line["role"], line["content"]]));
-        }
-        for call in line["tool_calls"].as_array().into_iter().flatten() {
-            said.push(json!([call["function"]["name"], call["function"]["arguments"]]));
-            let answer = lines.iter().find(|line| line["tool_call_id"] == call["id"]);
-            said.extend(answer.map(|answer| json!(["result", answer["content"]])));
-        }
-    }
-    said
-}
-
-fn exchange() -> impl Strategy<Value = (String, String, Vec<(String, String)>)> {
-    let arguments = prop::sample::select(vec![r#"{"x":1}"#, "{ }", "{bad", "", "[1]", "\"s\""]);
-    let calls = prop::collection::vec((arguments.prop_map(str::to_string), "[a-z]{0,4}"), 0..4);
-    ("[a-z]{1,5}", "[a-z]{0,5}", calls)
-}
-
 proptest! {
     #[test]
     fn records_come_back_as_the_same_json(record in record()) {
         let text = record.to_string();
-        let (all, _) = sessions(text.as_bytes());
-        prop_assert_eq!(all.len(), 1);
-        let (again, _) = written(&through_lines(&all[0]), Purpose::Return);
-        prop_assert!(json::same(&again, text.as_bytes()), "{}\n{}\n{}", text, String::from_utf8_lossy(&again), all[0].text());
-    }
-
-    #[test]
-    fn what_was_said_is_carried(talk in prop::collection::vec(exchange(), 1..5)) {
-        let mut lines = vec![json!({"role": "system", "content": "s"})];
-        for (nth, (question, answer, calls)) in talk.into_iter().enumerate() {
-            lines.push(json!({"role": "user", "content": question}));
-            let made: Vec<Value> = calls.iter().enumerate().map(|(at, (arguments, _))| {
-                json!({"id": format!("c{nth}_{at}"), "type": "function", "function": {"name": "f", "arguments": arguments}})
-            }).collect();
-            let mut message = json!({"role": "assistant", "content": answer});
-            if !made.is_empty() {
-                message["tool_calls"] = Value::Array(made);
-            }
-            lines.push(message);
-            for (at, (_, result)) in calls.iter().enumerate().rev() {
-                lines.push(json!({"role": "tool", "tool_call_id": format!("c{nth}_{at}"), "content": result}));
-            }
-        }
-        let (record, _) = written(&session(&lines), Purpose::Export);
-        let (all, _) = sessions(&record);
-        let again: Vec<Value> = (1..all[0].len())
-            .map(|index| serde_json::from_slice(all[0].record(index).body).unwrap())
-            .collect();
-        prop_assert_eq!(said(&lines), said(&again));
-    }
-
-    #[test]
-    fn no_bytes_are_too_odd(input in prop::collection::vec(any::<u8>(), 1..200)) {
-        let input = [b"{}\n", &input[..]].concat();
-        sessions(&input);
+        let file = opened(FORMAT, &text);
+        prop_assert_eq!(file.sessions.len(), 1);
+        prop_assert_eq!(file.with(&[]), text.as_str());
+        let session = &file.sessions[0];
+        let (again, _) = written(&through_lines(session), Purpose::Return);
+        prop_assert!(json::same(&again, text.as_bytes()), "{}\n{}\n{}", text, String::from_utf8_lossy(&again), session.text());
     }
 }

@@ -1,0 +1,228 @@
+//! Implements the kit's codec for records; each turn is an element.
+
+use super::call;
+use super::decode::{self, is_known, member_names, role_of};
+use super::{NAME, encode};
+use crate::format::Format;
+use crate::format::Purpose;
+use crate::format::content;
+use crate::format::kit::{Codec, Decoded, Editor, Layout, MemberChange, SessionInfo, Source, losses};
+use crate::format::object::set;
+use crate::format::report::{Loss, Report};
+use crate::format::request::draft::Draft;
+use crate::format::request::piece::{Said, add_rest};
+use crate::format::workspace::Member;
+use crate::model::header;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::message::Role;
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::borrow::Cow;
+
+/// The codec, for one of the two forms of records.
+#[derive(Clone, Copy)]
+pub struct Sharegpt {
+    /// Whether the turns are messages whose content is parts.
+    pub has_parts: bool,
+}
+
+/// The form with turns.
+pub static TURNS: Sharegpt = VARIANTS[0];
+const VARIANTS: [Sharegpt; 2] = [Sharegpt { has_parts: false }, Sharegpt { has_parts: true }];
+
+impl Codec for Sharegpt {
+    const FORMAT: Format = Format::Sharegpt;
+    const NAME: &'static str = NAME;
+    const WHAT: &'static str = "a ShareGPT record";
+    const LIST: &'static str = "conversations";
+    const RECORDS: bool = true;
+    const IDS: bool = false;
+    const LAYS_OUT: bool = true;
+    const ORDERS: bool = true;
+    const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "source"];
+    const PLACED: &'static [Member] = &[Member::Tools];
+    const VARIANTS: &'static [Sharegpt] = &VARIANTS;
+    /// The messages of the turns.
+    type Outline = Vec<Option<Draft>>;
+
+    fn variant(&self) -> &'static str {
+        if self.has_parts { "parts" } else { "turns" }
+    }
+
+    fn list(&self) -> &'static str {
+        if self.has_parts { "messages" } else { Self::LIST }
+    }
+
+    fn info(&self, about: &[u8]) -> SessionInfo {
+        let id = json::member(about, "id").filter(|raw| !matches!(raw[0], b'{' | b'[' | b'n'));
+        let id = id.map(|raw| match json::text(raw) {
+            Some(text) => text.into_owned(),
+            None => String::from_utf8_lossy(raw).into_owned(),
+        });
+        SessionInfo {
+            id: id.filter(|id| !id.is_empty()),
+            ..SessionInfo::default()
+        }
+    }
+
+    fn instructions(&self, about: &[u8]) -> Option<Draft> {
+        let system = json::member(about, "system").filter(|raw| raw.starts_with(b"\""))?;
+        let mut message = Draft::new("system");
+        message.raw("content", system);
+        Some(message)
+    }
+
+    fn remarks(&self, about: &[u8], turns: &[Vec<u8>]) -> Vec<String> {
+        let [speaker, said] = member_names(self.has_parts);
+        let mut remarks = Vec::new();
+        for turn in turns {
+            let Some(from) = text(turn, speaker) else { continue };
+            if !is_known(&from) {
+                remarks.push(format!("unknown sender '{from}'; used as role"));
+            }
+            let is_call = || json::member_text(turn, said).is_some_and(|text| call::read(&text).is_some());
+            if from == "function_call" && !self.has_parts && !is_call() {
+                remarks.push("a function_call that is not a call; read as text".to_string());
+            }
+        }
+        for name in ["chosen", "rejected"] {
+            if json::member(about, name).is_some() {
+                remarks.push(format!("'{name}' is an alternative reply; kept in the metadata"));
+            }
+        }
+        remarks
+    }
+
+    fn outline(&self, turns: &[Vec<u8>]) -> Self::Outline {
+        self.numbered_outline(1, turns)
+    }
+
+    /// Calls have the number of their record in their ids.
+    fn numbered_outline(&self, number: usize, turns: &[Vec<u8>]) -> Self::Outline {
+        decode::messages(turns, self.has_parts, number)
+    }
+
+    fn decode(&self, messages: &Self::Outline, nth: usize, _: &[u8]) -> Decoded {
+        match messages.get(nth).cloned().flatten() {
+            Some(message) => Decoded::Messages(vec![message.into()]),
+            None => Decoded::Unrecognized,
+        }
+    }
+
+    fn fault(&self, turn: &[u8]) -> Option<String> {
+        text(turn, member_names(self.has_parts)[0])?;
+        match json::member(turn, "value") {
+            Some(_) => None,
+            None => content::fault(turn, &["tool_calls", "tool_call_id", "function_call"]),
+        }
+    }
+
+    fn id(&self, _: &[u8]) -> Option<String> {
+        None
+    }
+
+    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+        encode::turn(messages.first()?, self.has_parts, report)
+    }
+}
+
+/// State for creating turns.
+#[derive(Default)]
+pub struct Context {
+    /// The sender name of the record by role.
+    names: encode::Names,
+    /// Whether the last turn is a user message.
+    is_asked: bool,
+    /// Whether the next message is the first of a new record.
+    is_first: bool,
+    /// The instructions of a new record.
+    system: Option<Vec<u8>>,
+}
+
+impl Editor for Sharegpt {
+    const SPREADS: bool = true;
+    type Context = Context;
+
+    fn context(&self, about: Option<&[u8]>, source: &Source) -> Context {
+        let [speaker, _] = member_names(self.has_parts);
+        let mut context = Context {
+            is_first: about.is_none() && source.raws.is_empty(),
+            ..Context::default()
+        };
+        for turn in &source.raws {
+            let Some(from) = text(turn, speaker).filter(|from| from != "function_call") else {
+                continue;
+            };
+            let role = role_of(&from).to_string();
+            context.is_asked = role == "user";
+            context.names.entry(role).or_insert_with(|| from.into_owned());
+        }
+        context
+    }
+
+    fn new_context(&self, _: &Session, _: &View) -> Context {
+        Context {
+            is_first: true,
+            ..Context::default()
+        }
+    }
+
+    fn joins(&self, before: Role, role: Role) -> bool {
+        role == Role::Tool && matches!(before, Role::Assistant | Role::Tool)
+    }
+
+    fn new_elements(
+        &self,
+        messages: &[Said<'_>],
+        purpose: Purpose,
+        context: &mut Context,
+        report: &mut Report,
+    ) -> Vec<Vec<u8>> {
+        let role = messages.first().map(|first| first.message.role());
+        let is_first = std::mem::take(&mut context.is_first);
+        if let (Some(Role::System | Role::Developer), true) = (role, is_first) {
+            context.system = messages.first().map(|first| encode::text(first, report));
+            return Vec::new();
+        }
+        let asks = role == Some(Role::User);
+        let was_asked = std::mem::replace(&mut context.is_asked, asks);
+        let is_lost = asks && was_asked && purpose == Purpose::Export;
+        report.lose(Loss::Order, u64::from(is_lost));
+        encode::turns(messages, self.has_parts, &context.names, report)
+    }
+
+    fn new_about(&self, session: &Session, _: &View, context: &Context, _: Layout) -> ObjectBuilder {
+        let header = session.header();
+        let metadata = header::member(&header, "metadata").unwrap_or(b"{}");
+        let mut about = ObjectBuilder::default();
+        match json::member(metadata, NAME) {
+            // Annotations of older versions.
+            Some(own) => add_rest(&mut about, json::member(own, "members").unwrap_or(b"{}"), &[]),
+            None => set(&mut about, "id", header::member(&header, "id")),
+        }
+        set(&mut about, "system", context.system.as_ref());
+        set(&mut about, "tools", json::member(metadata, "tools"));
+        about
+    }
+
+    fn new_instructions(&self, message: Option<&Said<'_>>, report: &mut Report) -> Option<MemberChange> {
+        Some(("system", message.map(|message| encode::text(message, report))))
+    }
+
+    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+        let lost = [
+            Loss::Id,
+            Loss::Timestamp,
+            Loss::Usage,
+            Loss::Model,
+            Loss::Category,
+            Loss::Name,
+        ];
+        losses::members(&said.message, said.body, &lost, &[NAME, "is_error"], report);
+    }
+}
+
+/// A string member that is not empty.
+fn text<'t>(turn: &'t [u8], name: &str) -> Option<Cow<'t, str>> {
+    json::member_text(turn, name).filter(|text| !text.is_empty())
+}

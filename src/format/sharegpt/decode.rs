@@ -1,0 +1,139 @@
+//! Converts the turns of a record to messages.
+
+use super::call::{self, Calls};
+use crate::format::object::Object;
+use crate::format::request::draft::{self, Draft, Slot, text_part};
+use crate::format::request::piece::{array, wrapped};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+
+/// The usual sender names and their roles.
+pub const SENDERS: [(&str, &str); 4] = [
+    ("human", "user"),
+    ("gpt", "assistant"),
+    ("observation", "tool"),
+    ("system", "system"),
+];
+
+/// The members of a turn with its sender and its content.
+pub fn member_names(has_parts: bool) -> [&'static str; 2] {
+    match has_parts {
+        false => ["from", "value"],
+        true => ["role", "content"],
+    }
+}
+
+/// The role for a sender name.
+pub fn role_of(from: &str) -> &str {
+    match from {
+        "human" | "user" => "user",
+        "gpt" | "chatgpt" | "assistant" | "bing" | "bard" | "function_call" => "assistant",
+        "observation" | "tool" | "function_response" => "tool",
+        other => other,
+    }
+}
+
+/// Whether a sender name has a role.
+pub fn is_known(from: &str) -> bool {
+    SENDERS.iter().any(|(_, role)| *role == role_of(from))
+}
+
+/// The message of each turn, if it has one, for the record with this number.
+pub fn messages(turns: &[Vec<u8>], has_parts: bool, number: usize) -> Vec<Option<Draft>> {
+    let mut calls = Calls::of(number);
+    turns
+        .iter()
+        .map(|turn| message(turn, has_parts, &mut calls))
+        .collect()
+}
+
+/// The message of a turn; `None` if it has no sender.
+fn message(turn: &[u8], has_parts: bool, calls: &mut Calls) -> Option<Draft> {
+    let turn = Object::of(turn)?;
+    let [speaker, said] = member_names(has_parts);
+    let from = turn.filled(speaker)?;
+    let role = role_of(&from);
+    if role == "user" {
+        calls.close();
+    }
+    let mut draft = Draft::new(role);
+    let value = turn.get(said).unwrap_or(b"null");
+    let called = || call::read(&json::text(value)?);
+    if has_parts {
+        parts(value, &mut draft, calls);
+    } else if from == "function_call"
+        && let Some((called, is_array)) = called()
+    {
+        let called = called.iter().map(|one| calls.made(one));
+        draft.raw("content", "null").raw("tool_calls", array(called));
+        draft.note("array", is_array.then(|| b"true".to_vec()));
+    } else {
+        draft.raw("content", content(value));
+    }
+    if role == "tool"
+        && let Some(call) = calls.answered()
+    {
+        draft.raw("tool_call_id", call);
+    }
+    Some(draft)
+}
+
+/// A value as content; if it is neither text nor null, it is a part.
+fn content(value: &[u8]) -> Vec<u8> {
+    match value.first() {
+        Some(b'"' | b'n') => value.to_vec(),
+        _ => array([value]),
+    }
+}
+
+/// Converts the parts of a message.
+fn parts(value: &[u8], draft: &mut Draft, calls: &mut Calls) {
+    let Some(parts) = json::elements(value, Dialect::Strict) else {
+        draft.raw("content", content(value));
+        return;
+    };
+    let (mut said, mut reasoning, mut called, mut order) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut text = None;
+    for raw in parts {
+        let part = Object::of(raw).unwrap_or_default();
+        let kind = part.text("type").unwrap_or_default();
+        let value = part.string("value");
+        let call = value.filter(|_| kind == "tool_call").and_then(json::text);
+        let call = call.and_then(|text| call::read(&text));
+        match (kind.as_ref(), value, call) {
+            ("reasoning", Some(value), _) => {
+                reasoning.push(text_part(value));
+                order.push(Slot::Reasoning);
+                continue;
+            }
+            ("tool_call", _, Some((all, false))) => {
+                called.extend(all.iter().map(|one| calls.made(one)));
+                order.push(Slot::Call);
+                continue;
+            }
+            ("text", Some(value), _) => {
+                text = Some(value);
+                said.push(text_part(value));
+            }
+            ("image", Some(value), _) => {
+                let mut part = ObjectBuilder::default();
+                part.text("type", "image_url")
+                    .raw("image_url", wrapped("url", value));
+                said.push(part.finish());
+            }
+            _ => said.push(raw.to_vec()),
+        }
+        order.push(Slot::Content);
+    }
+    match (&said[..], text) {
+        ([], _) => draft.raw("content", "null"),
+        ([_], Some(text)) => draft.raw("content", text),
+        (said, _) => draft.raw("content", array(said)),
+    };
+    if !called.is_empty() {
+        draft.raw("tool_calls", array(called));
+    }
+    if !reasoning.is_empty() {
+        draft.raw("reasoning", array(reasoning));
+    }
+    draft.note("order", draft::order_note(&order));
+}
