@@ -109,14 +109,41 @@ pair "migrate $files files / copied unsynced" "'$convo' migrate -q '$work/legacy
 "$convo" migrate -q "$work/legacy" --store "$work/new" >/dev/null
 pair "list $files sessions / ls -l" "'$convo' list --store '$work/new'" "ls -l '$work/new/sessions'"
 pair "resolve an alias / an id" "'$convo' count telegram:5 --store '$work/new'" "'$convo' count key_telegram_3a5 --store '$work/new'"
-# The largest memory of a command that reads a stored log as a stream.
+# The largest memory of commands that read a stored log as a stream.
 "$convo" new -q --id long --store "$work/long" >/dev/null
 "$convo" append long --stream -q --store "$work/long" <"$work/big.jsonl"
 "$convo" truncate -q long --keep-last 100 --store "$work/long"
-for verb in "restore --list long" "fsck --repair" "gc"; do
-    python3 - "memory of $verb, $megabytes MB" "$convo" $verb --store "$work/long" <<'PY'
+memory() {
+    python3 - "memory of $1, $megabytes MB" "$convo" $2 --store "$work/long" <<'PY'
 import resource, subprocess, sys
 subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
 print(f"{sys.argv[1]:44} {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024} MiB")
 PY
+}
+log=$work/long/sessions/long.jsonl
+for verb in "restore --list long" "fsck --repair"; do
+    memory "$verb" "$verb"
 done
+cp "$log" "$work/sound.jsonl"
+for damage in "torn last line" "garbage" "line twice" "NUL bytes"; do
+    python3 - "$work/sound.jsonl" "$log" "$damage" <<'PY'
+import sys
+log, damage = open(sys.argv[1], "rb").read(), sys.argv[3]
+middle = log.index(b"\n", len(log) // 2) + 1
+after = log.index(b"\n", middle) + 1
+changed = {
+    "torn last line": log + b'{"role":"us',
+    "garbage": log[:middle] + b"by hand\n" + log[middle:],
+    "line twice": log[:after] + log[middle:],
+    "NUL bytes": log[:middle] + bytes(4096) + log[middle + 4096:],
+}
+open(sys.argv[2], "wb").write(changed[damage])
+PY
+    memory "fsck --repair: $damage" "fsck --repair"
+    rm -r "$work/long/quarantine"
+done
+cp "$work/sound.jsonl" "$log"
+memory gc gc
+gc=$("$convo" restore --list long --json --store "$work/long" | python3 -c 'import json, sys
+print([row["id"] for row in map(json.loads, sys.stdin) if row["type"] == "gc"][-1])')
+memory "restore of a gc" "restore long $gc"

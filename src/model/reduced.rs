@@ -14,15 +14,18 @@ use std::sync::LazyLock;
 /// Longest value that is kept, in bytes.
 const LONGEST: usize = 64;
 
+/// Number of bytes of a digest: enough, because nobody can choose values by a digest with a secret key.
+const DIGEST: usize = 10;
+
 /// Members that are always kept, because they define the kind of a line or its id.
 const KEPT: [&str; 4] = ["role", "id", "type", "category"];
 
 /// A random per-process key, so that no log can contain a forged digest.
 static SECRET: LazyLock<[u8; 8]> = LazyLock::new(|| RandomState::new().hash_one(0_u8).to_ne_bytes());
 
-/// The replacement of a value: a string, array or object (as the value is) with its SHA-256.
+/// The replacement of a value: a string, array or object (as the value is) with a prefix of its SHA-256.
 fn stand_in(value: &[u8]) -> Vec<u8> {
-    let digest = key::hex(&key::digest([&SECRET[..], value])[..16]);
+    let digest = key::hex(&key::digest([&SECRET[..], value])[..DIGEST]);
     let made = match value.first() {
         Some(b'[') => format!("[\"{digest}\"]"),
         Some(b'{') => format!("{{\"sha256\":\"{digest}\"}}"),

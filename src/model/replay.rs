@@ -21,6 +21,14 @@ impl View {
         View::after(session, moving(session))
     }
 
+    /// The events of a session that refer to something that does not exist: line index and problem.
+    pub fn dangling(session: &Session) -> Vec<(usize, String)> {
+        let events = moving(session);
+        let mut replay = Replay::new(session, &events);
+        events.into_iter().for_each(|index| replay.apply(index));
+        replay.dangling
+    }
+
     /// The state after a session's events, if it can be expressed by lines alone.
     pub(super) fn state(session: &Session) -> Option<State> {
         let events = moving(session);

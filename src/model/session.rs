@@ -35,10 +35,32 @@ pub struct Session {
 struct Line {
     /// End offset in the buffer; the start is the end of the previous line.
     end: usize,
-    place: Place,
+    /// Its position; the number is exact up to four billion.
+    offset: u64,
+    number: u32,
     class: Class,
     /// Hash of the message's own id, if it has one.
     id: Option<NonZeroU64>,
+}
+
+impl Line {
+    /// A blank line at a position.
+    fn at(place: Place, end: usize) -> Line {
+        Line {
+            end,
+            offset: place.offset,
+            number: u32::try_from(place.line).unwrap_or(u32::MAX),
+            class: Class::Blank,
+            id: None,
+        }
+    }
+
+    fn place(&self) -> Place {
+        Place {
+            line: u64::from(self.number),
+            offset: self.offset,
+        }
+    }
 }
 
 /// The class of a line: enough to find exchanges and cut positions without parsing the line again.
@@ -120,11 +142,20 @@ impl Class {
     }
 }
 
+/// Usual length of a line without long values, in bytes. Memory that is reserved and not used costs nothing.
+const REDUCED: usize = 160;
+
 impl Session {
     /// Appends a line unchanged, including its ending.
     pub fn push(&mut self, record: &Record<'_>) {
         self.bytes.extend_from_slice(record.full);
         self.end_line(record);
+    }
+
+    /// Reserves memory for lines of a usual length without their long values.
+    pub fn reserve(&mut self, lines: usize) {
+        self.lines.reserve_exact(lines);
+        self.bytes.reserve_exact(lines.saturating_mul(REDUCED));
     }
 
     /// Completes the line of this record.
@@ -138,10 +169,9 @@ impl Session {
             }
         }
         self.lines.push(Line {
-            end: self.bytes.len(),
-            place: record.place,
             class,
             id,
+            ..Line::at(record.place, self.bytes.len())
         });
     }
 
@@ -176,12 +206,7 @@ impl Session {
 
     /// Appends an empty line in place of omitted lines; `place` is the position of the first one.
     pub fn push_gap(&mut self, place: Place) {
-        self.lines.push(Line {
-            end: self.bytes.len(),
-            place,
-            class: Class::Blank,
-            id: None,
-        });
+        self.lines.push(Line::at(place, self.bytes.len()));
     }
 
     /// Marks the lines so far as an excerpt.
@@ -250,7 +275,7 @@ impl Session {
         let line = other.lines[index];
         let full = other.full(index);
         // A byte order mark is only valid at the start of an input, which this is not.
-        let body = record::body_of(full, line.place);
+        let body = record::body_of(full, line.place());
         if !full.starts_with(body) {
             return self.push_new(body);
         }
@@ -309,12 +334,12 @@ impl Session {
 
     /// Parses a line again.
     pub fn record(&self, index: usize) -> Record<'_> {
-        Record::parse(self.full(index), self.lines[index].place)
+        Record::parse(self.full(index), self.place(index))
     }
 
     /// Position of a line in its input.
     pub fn place(&self, index: usize) -> Place {
-        self.lines[index].place
+        self.lines[index].place()
     }
 
     /// Hash of a message's own id.

@@ -286,8 +286,7 @@ pub fn replace(directory: &Directory, name: &str, bytes: &[u8], timeout: Duratio
     replace_through(directory, name, temporary_name(name), bytes, |_| Ok(()), timeout).map(drop)
 }
 
-/// Replaces a file with these bytes, written under the name `hidden`, with the metadata copied before the sync.
-/// Returns the new file, still locked.
+/// The same with a temporary name, and with the metadata copied before the sync. Returns the new file, still locked.
 pub fn replace_through(
     directory: &Directory,
     name: impl AsRef<OsStr>,
@@ -296,10 +295,24 @@ pub fn replace_through(
     dress: impl FnOnce(&File) -> Result<()>,
     timeout: Duration,
 ) -> Result<File> {
+    let shown = directory.shown(&name);
+    let content = &mut |out: &mut dyn Write| put_bytes(out, &shown, bytes);
+    replace_by(directory, name, hidden, content, dress, timeout)
+}
+
+/// The same with content that need not be in memory.
+pub(super) fn replace_by(
+    directory: &Directory,
+    name: impl AsRef<OsStr>,
+    hidden: String,
+    content: Content<'_>,
+    dress: impl FnOnce(&File) -> Result<()>,
+    timeout: Duration,
+) -> Result<File> {
     let name = name.as_ref();
-    let mut temporary = Temporary::new(directory, hidden, FILE_MODE, timeout)?;
+    let temporary = Temporary::new(directory, hidden, FILE_MODE, timeout)?;
     let failed = |error| Error::io(directory.shown(name), error).kind(Kind::InputOutput);
-    temporary.file.write_all(bytes).map_err(failed)?;
+    write(&temporary.file, &directory.shown(name), content)?;
     dress(&temporary.file)?;
     temporary.file.sync_all().map_err(failed)?;
     let file = temporary.file.try_clone().map_err(failed)?; // both share the lock

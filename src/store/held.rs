@@ -3,6 +3,7 @@
 use super::atomic::Content;
 use super::directory::{Directory, Facts};
 use super::log::{self, Chain, Verdict};
+use super::patched::Patched;
 use super::{Store, atomic, log_name, no_session, rewrite};
 use crate::error::{Error, Kind, Place, Result};
 use crate::format::lines::Lines;
@@ -13,6 +14,7 @@ use crate::model::session::Session;
 use rustix::fs::OFlags;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Take};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::time::SystemTime;
 
@@ -24,12 +26,23 @@ pub(super) struct Held<'s> {
     pub facts: Facts,
 }
 
-/// A line of a log: its position, and a checksum of its bytes.
-#[derive(Clone, Copy, Debug)]
+/// The lines of a log: a session of them, and a checksum of each.
+#[derive(Debug)]
 pub(super) struct Stored {
-    pub start: u64,
-    pub length: usize,
-    sum: u32,
+    pub session: Session,
+    sums: Vec<u32>,
+    length: u64,
+}
+
+impl Stored {
+    /// The range of a line in the log.
+    pub fn range(&self, index: usize) -> Range<u64> {
+        let end = match index + 1 < self.session.len() {
+            true => self.session.place(index + 1).offset,
+            false => self.length,
+        };
+        self.session.place(index).offset..end
+    }
 }
 
 /// Read size in bytes.
@@ -44,30 +57,25 @@ pub(super) struct Again<'h> {
 
 impl Again<'_> {
     /// The bytes of a line, verified to be those read first.
-    pub fn line(&mut self, line: &Stored) -> Result<&[u8]> {
-        let end = line.start + line.length as u64;
-        if line.start < self.start || end > self.start + self.bytes.len() as u64 {
-            let rest = self.held.facts.size.saturating_sub(line.start);
-            let block = line.length.max(BLOCK);
+    pub fn line(&mut self, lines: &Stored, index: usize) -> Result<&[u8]> {
+        let range = lines.range(index);
+        let length = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+        if range.start < self.start || range.end > self.start + self.bytes.len() as u64 {
+            let rest = self.held.facts.size.saturating_sub(range.start);
+            let block = length.max(BLOCK);
             self.bytes.clear();
             self.bytes.shrink_to(block);
             self.bytes
                 .resize(usize::try_from(rest).map_or(block, |rest| rest.min(block)), 0);
-            self.start = line.start;
+            self.start = range.start;
             let read = self.held.file.read_exact_at(&mut self.bytes, self.start);
             read.map_err(|error| Error::io(self.held.shown(), error))?;
         }
-        let from = usize::try_from(line.start - self.start).unwrap_or(usize::MAX);
-        let bytes = self.bytes.get(from..from.saturating_add(line.length));
+        let from = usize::try_from(range.start - self.start).unwrap_or(usize::MAX);
+        let bytes = self.bytes.get(from..from.saturating_add(length));
         bytes
-            .filter(|bytes| crc32c::crc32c(bytes) == line.sum)
-            .ok_or_else(|| {
-                let what = format!(
-                    "{}: modified by another program; nothing was changed",
-                    self.held.shown()
-                );
-                Error::new(Kind::Locked, what).hint("run the command again")
-            })
+            .filter(|bytes| crc32c::crc32c(bytes) == lines.sums[index])
+            .ok_or_else(|| self.held.modified())
     }
 }
 
@@ -98,6 +106,20 @@ impl<'s> Held<'s> {
         let read = self.reader().and_then(|mut file| file.read_to_end(&mut bytes));
         read.map_err(|error| Error::io(self.shown(), error))?;
         Ok(bytes)
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> Patched<'_> {
+        Patched::new(Some(&self.file), self.facts.size)
+    }
+
+    /// The error if another program changes it meanwhile.
+    pub fn modified(&self) -> Error {
+        let what = format!(
+            "{}: modified by another program; nothing was changed",
+            self.shown()
+        );
+        Error::new(Kind::Locked, what).hint("run the command again")
     }
 
     /// A reader from the beginning.
@@ -161,11 +183,15 @@ impl<'s> Held<'s> {
             .hint("repair it with: convo fsck --repair")
     }
 
-    /// Reads the lines without checksums into the empty `session`, with their positions. Fails for a damaged log,
+    /// Reads the lines without checksums into the empty `session`, with a checksum of each. Fails for a damaged log,
     /// because rewriting would hide the damage.
-    pub fn lines(&self, mut session: Session) -> Result<(Session, Vec<Stored>)> {
+    pub fn lines(&self, session: Session) -> Result<Stored> {
         let failed = |error| Error::io(self.shown(), error);
-        let mut stored = Vec::new();
+        let mut stored = Stored {
+            session,
+            sums: Vec::new(),
+            length: self.facts.size,
+        };
         let (mut chain, mut bare) = (Chain::default(), Vec::new());
         let mut lines = Lines::new(Vec::new(), self.reader().map_err(failed)?);
         while let Some((line, place)) = lines.next_line().map_err(failed)? {
@@ -183,13 +209,9 @@ impl<'s> Held<'s> {
                 let mut report = Report::default();
                 native::check(&record, &mut report)?;
             }
-            session.push_reduced(&record);
-            stored.push(Stored {
-                start: place.offset,
-                length: line.len(),
-                sum: crc32c::crc32c(line),
-            });
+            stored.session.push_reduced(&record);
+            stored.sums.push(crc32c::crc32c(line));
         }
-        Ok((session, stored))
+        Ok(stored)
     }
 }

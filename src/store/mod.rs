@@ -49,6 +49,7 @@ mod names;
 mod naming;
 mod network;
 mod overviews;
+mod patched;
 mod pending;
 mod pieces;
 mod reader;

@@ -4,11 +4,15 @@
 use super::atomic::{self, Content};
 use super::directory::Directory;
 use super::ending;
-use crate::error::{Error, Kind, Result};
+use super::patched::{Edit, Patched};
+use crate::error::{Error, Kind, Place, Result};
+use crate::format::lines::Lines;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key::{self, Sum};
 use rustix::fs::OFlags;
-use std::io::Read;
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
@@ -16,14 +20,23 @@ use std::time::Duration;
 /// A run in a file of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
-    /// Range of the JSON line, without newline.
-    pub line: Range<usize>,
+    /// Where it begins.
+    pub start: u64,
+    /// Its JSON line, without newline.
+    pub line: Vec<u8>,
     /// Range of the bytes.
-    pub bytes: Range<usize>,
+    pub bytes: Range<u64>,
     /// End of the run.
-    pub end: usize,
+    pub end: u64,
     /// Whether the checksum matches.
     pub sound: bool,
+}
+
+impl Run {
+    /// A text member of its line.
+    pub fn text(&self, name: &str) -> Option<Cow<'_, str>> {
+        json::member(&self.line, name).and_then(json::text)
+    }
 }
 
 /// Encodes a run. `members` begins with type, id and time.
@@ -49,22 +62,20 @@ fn ended(mut line: Vec<u8>, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// A run with its bytes replaced by as many lines; the first mark, if present, is replaced with the second. A run
-/// with a wrong checksum keeps it.
-pub(super) fn again(file: &[u8], run: &Run, (old, new): (&str, &str), bytes: &[u8]) -> Vec<u8> {
-    let line = &file[run.line.clone()];
+/// with a wrong checksum keeps it, and one that cannot be changed is none.
+pub(super) fn again(run: &Run, (old, new): (&str, &str), bytes: &[u8]) -> Option<Vec<u8>> {
     let length = bytes.len().to_string();
-    let log = json::member(line, "log").and_then(json::text);
-    let mark = (log.as_deref() == Some(old)).then(|| format!("\"{new}\""));
+    let mark = (run.text("log").as_deref() == Some(old)).then(|| format!("\"{new}\""));
     let mut changes = vec![("bytes", Some(length.as_bytes()))];
     changes.extend(mark.as_ref().map(|mark| ("log", Some(mark.as_bytes()))));
     if run.sound {
         changes.push(("sha256", None));
     }
-    match json::with_members(line, &changes) {
-        Ok(line) if run.sound => sealed(line, bytes),
-        Ok(line) => ended([&line[..], b"\n"].concat(), bytes),
-        Err(_) => file[run.line.start..run.end].to_vec(),
-    }
+    let line = json::with_members(&run.line, &changes).ok()?;
+    Some(match run.sound {
+        true => sealed(line, bytes),
+        false => ended([&line[..], b"\n"].concat(), bytes),
+    })
 }
 
 /// Length of `,"sha256":"…"}`.
@@ -79,114 +90,97 @@ fn summed(line: &[u8], bytes: &[u8]) -> String {
 }
 
 /// The runs of a file. Bytes outside any run, such as a partial write, are skipped.
-pub(super) fn runs(file: &[u8]) -> Vec<Run> {
-    let mut runs = Vec::new();
-    let mut start = 0;
-    while start < file.len() {
-        let end = memchr::memchr(b'\n', &file[start..]).map_or(file.len(), |at| start + at);
-        let next = read_run(file, start..end);
-        start = next.as_ref().map_or(end + 1, |run| run.end);
-        runs.extend(next);
+pub(super) fn runs(input: &mut (impl Read + Seek)) -> io::Result<Vec<Run>> {
+    let (mut runs, mut from) = (Vec::new(), Some(0));
+    while let Some(start) = from {
+        from = runs_from(input, start, &mut runs)?;
     }
-    runs
+    Ok(runs)
 }
 
-/// Parses a run with all of its bytes. If the bytes do not match and another run begins among them, they belong to a
-/// truncated run and the next one.
-fn read_run(file: &[u8], line: Range<usize>) -> Option<Run> {
-    let object = &file[line.clone()];
-    let begin = line.end + 1;
-    let length = length_of(object)?;
-    let sum = json::member(object, "sha256").and_then(json::text)?;
-    let bare = &object[..object.len().checked_sub(SUM)?];
-    let bytes = begin..begin.checked_add(length)?;
-    let content = file.get(bytes.clone())?;
-    let ending = usize::from(!content.is_empty() && !content.ends_with(b"\n"));
-    let sound = summed(&[bare, b"}"].concat(), content) == sum;
-    if !sound && lines(file, bytes.clone()).any(|line| length_of(&file[line]).is_some()) {
-        return None;
+/// Adds the runs from an offset on; returns an offset from which to read again.
+fn runs_from(input: &mut (impl Read + Seek), from: u64, runs: &mut Vec<Run>) -> io::Result<Option<u64>> {
+    input.seek(SeekFrom::Start(from))?;
+    let mut lines = Lines::behind(
+        Place {
+            line: 0,
+            offset: from,
+        },
+        input,
+    );
+    while let Some((line, place)) = lines.next_line()? {
+        let Some(line) = line.strip_suffix(b"\n") else {
+            break;
+        };
+        let Some(length) = length_of(line) else { continue };
+        let (line, begin) = (line.to_vec(), place.offset + line.len() as u64 + 1);
+        let Some((run, at)) = read_run(&mut lines, place.offset, line, length)? else {
+            return Ok(Some(begin));
+        };
+        let end = run.end;
+        runs.push(run);
+        if at != end {
+            return Ok(Some(end));
+        }
     }
-    Some(Run {
-        sound,
-        end: (bytes.end + ending).min(file.len()),
+    Ok(None)
+}
+
+/// Reads the bytes of a run; also returns the end of the last line read. If the bytes do not match and another run
+/// begins among them, they belong to a truncated run and the next one.
+fn read_run(
+    lines: &mut Lines<impl Read>,
+    start: u64,
+    line: Vec<u8>,
+    length: u64,
+) -> io::Result<Option<(Run, u64)>> {
+    let begin = start + line.len() as u64 + 1;
+    let Some(end) = begin.checked_add(length) else {
+        return Ok(None);
+    };
+    let mut sum = Sum::default();
+    sum.write_all(&line[..line.len() - SUM])?;
+    sum.write_all(b"}\n")?;
+    let (mut at, mut last, mut begins) = (begin, b'\n', false);
+    while at < end {
+        let Some((content, _)) = lines.next_line()? else {
+            return Ok(None);
+        };
+        begins |= length_of(content.strip_suffix(b"\n").unwrap_or(content)).is_some();
+        let rest = usize::try_from(end - at).unwrap_or(usize::MAX);
+        let own = &content[..content.len().min(rest)];
+        sum.write_all(own)?;
+        last = own[own.len() - 1];
+        at += content.len() as u64;
+    }
+    if at < end {
+        return Ok(None);
+    }
+    let sound = json::member(&line, "sha256")
+        .and_then(json::text)
+        .is_some_and(|stored| stored == sum.hex());
+    if !sound && begins {
+        return Ok(None);
+    }
+    let run = Run {
+        start,
+        bytes: begin..end,
+        end: (end + u64::from(last != b'\n')).min(at),
         line,
-        bytes,
-    })
+        sound,
+    };
+    Ok(Some((run, at)))
 }
 
 /// The number of bytes after a line, if it is the line of a run.
-fn length_of(line: &[u8]) -> Option<usize> {
+fn length_of(line: &[u8]) -> Option<u64> {
     let sum = line.get(line.len().checked_sub(SUM)?..)?;
     let is_run = line.starts_with(BEGIN) && sum.starts_with(b",\"sha256\":\"") && sum.ends_with(b"\"}");
     let bytes = is_run.then(|| json::member(line, "bytes")).flatten()?;
     std::str::from_utf8(bytes).ok()?.parse().ok()
 }
 
-/// The lines that begin in this range, without newlines.
-fn lines(file: &[u8], range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    let mut start = range.start;
-    std::iter::from_fn(move || {
-        let line = start..memchr::memchr(b'\n', &file[start..]).map_or(file.len(), |at| start + at);
-        (line.start < range.end).then(|| {
-            start = (line.end + 1).min(file.len());
-            line
-        })
-    })
-}
-
-/// A truncated run at the end of the file, outside any complete run. `begin` is the beginning of a run's line, of
-/// which any prefix counts.
-pub(super) fn unfinished(file: &[u8], rest: Range<usize>, begin: &[u8]) -> Option<Run> {
-    let file = &file[..rest.end];
-    let is_run = |line: &Range<usize>| {
-        let bytes = &file[line.clone()];
-        let is_cut = line.end == file.len() && bytes.starts_with(begin);
-        is_cut || length_of(bytes).is_some() || *line == rest && begin.starts_with(bytes)
-    };
-    let line = lines(file, rest.clone()).filter(is_run).last()?;
-    Some(Run {
-        bytes: (line.end + 1).min(rest.end)..rest.end,
-        end: rest.end,
-        line,
-        sound: false,
-    })
-}
-
-/// Removes bytes from a file of runs, durably.
-pub(super) fn take(
-    folder: &Directory,
-    name: &str,
-    file: &[u8],
-    out: &[Range<usize>],
-    timeout: Duration,
-) -> Result<()> {
-    let mut left = Vec::with_capacity(file.len());
-    let mut from = 0;
-    for range in out {
-        left.extend_from_slice(&file[from..range.start]);
-        from = range.end;
-    }
-    left.extend_from_slice(&file[from..]);
-    match left.is_empty() {
-        true => cut(folder, name, 0),
-        false => atomic::replace(folder, name, &left, timeout),
-    }
-}
-
-/// The parts of a file outside any run.
-pub(super) fn rest(file: &[u8]) -> Vec<Range<usize>> {
-    let mut rest = Vec::new();
-    let mut from = 0;
-    for run in runs(file) {
-        rest.push(from..run.line.start);
-        from = run.end;
-    }
-    rest.push(from..file.len());
-    rest.retain(|range| !range.is_empty());
-    rest
-}
-
-/// Reads a file of runs; empty if it is missing.
+/// Reads a file of runs into memory; empty if it is missing.
 pub(super) fn read(folder: &Directory, name: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if let Some(mut file) = folder.file(name, OFlags::RDONLY)? {
@@ -196,11 +190,165 @@ pub(super) fn read(folder: &Directory, name: &str) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Appends runs to a file, durably, creating it if missing; returns its old length. The caller holds the lock of the
-/// log.
-pub(super) fn append(folder: &Directory, name: &str, runs: &[u8]) -> Result<u64> {
+/// A file of runs.
+#[derive(Debug)]
+pub(super) struct Pieces<'d> {
+    folder: &'d Directory,
+    name: &'d str,
+    file: Option<File>,
+    pub length: u64,
+    pub runs: Vec<Run>,
+}
+
+impl<'d> Pieces<'d> {
+    /// Reads the runs of a file; none if it is missing.
+    pub fn open(folder: &'d Directory, name: &'d str) -> Result<Pieces<'d>> {
+        let failed = |error| Error::io(folder.shown(name), error);
+        let file = folder.file(name, OFlags::RDONLY)?;
+        let (length, runs) = match &file {
+            Some(file) => (
+                file.metadata().map_err(failed)?.len(),
+                runs(&mut &*file).map_err(failed)?,
+            ),
+            None => (0, Vec::new()),
+        };
+        Ok(Pieces {
+            folder,
+            name,
+            file,
+            length,
+            runs,
+        })
+    }
+
+    /// Its path.
+    pub fn shown(&self) -> String {
+        self.folder.shown(self.name)
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> Patched<'_> {
+        Patched::new(self.file.as_ref(), self.length)
+    }
+
+    /// Visits the lines of a run, with their newlines.
+    pub fn each_line(&self, run: &Run, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let bytes = self.bytes().slice(run.bytes.clone());
+        let mut lines = bytes.lines(Place::default());
+        while let Some((line, _)) = lines
+            .next_line()
+            .map_err(|error| Error::io(self.shown(), error))?
+        {
+            each(line)?;
+        }
+        Ok(())
+    }
+
+    /// The number of the line that begins at an offset.
+    pub fn line_of(&self, offset: u64) -> Result<u64> {
+        let mut line = 1;
+        let count = |bytes: &[u8]| {
+            line += memchr::memchr_iter(b'\n', bytes).count() as u64;
+            Ok(())
+        };
+        self.bytes().slice(0..offset).each_block(count, &self.shown())?;
+        Ok(line)
+    }
+
+    /// The parts outside any run.
+    pub fn rest(&self) -> Vec<Range<u64>> {
+        let (mut rest, mut from) = (Vec::new(), 0);
+        for run in &self.runs {
+            rest.push(from..run.start);
+            from = run.end;
+        }
+        rest.push(from..self.length);
+        rest.retain(|range| !range.is_empty());
+        rest
+    }
+
+    /// A truncated run in a range outside any complete run. `begin` is the beginning of a run's line, of which any
+    /// prefix counts.
+    pub fn unfinished(&self, rest: Range<u64>, begin: &[u8]) -> Result<Option<Run>> {
+        let bytes = self.bytes().slice(0..rest.end);
+        let mut lines = bytes.lines(Place {
+            line: 0,
+            offset: rest.start,
+        });
+        let mut last = None;
+        while let Some((line, place)) = lines
+            .next_line()
+            .map_err(|error| Error::io(self.shown(), error))?
+        {
+            let end = place.offset + line.len() as u64;
+            let ended = line.strip_suffix(b"\n").unwrap_or(line);
+            let is_cut = ended.len() == line.len() && ended.starts_with(begin);
+            let is_all = ended.len() == line.len() && place.offset == rest.start;
+            if is_cut || length_of(ended).is_some() || is_all && begin.starts_with(ended) {
+                last = Some(Run {
+                    start: place.offset,
+                    line: ended.to_vec(),
+                    bytes: end..rest.end,
+                    end: rest.end,
+                    sound: false,
+                });
+            }
+        }
+        Ok(last)
+    }
+
+    /// Removes ranges, durably.
+    pub fn take(&self, out: &[Range<u64>], timeout: Duration) -> Result<()> {
+        let edits: Vec<Edit> = out.iter().cloned().map(Edit::removal).collect();
+        let left = self.bytes().edited(&edits);
+        let shown = self.shown();
+        match left.len() {
+            0 => cut(self.folder, self.name, 0),
+            _ => atomic::replace_by(
+                self.folder,
+                self.name,
+                atomic::temporary_name(self.name),
+                &mut |out| left.write(out, &shown).map(drop),
+                |_| Ok(()),
+                timeout,
+            )
+            .map(drop),
+        }
+    }
+}
+
+/// A run to be written.
+pub(super) struct NewRun<'f> {
+    line: Vec<u8>,
+    bytes: Patched<'f>,
+    is_ended: bool,
+}
+
+impl<'f> NewRun<'f> {
+    /// A run of these bytes; `members` begins with type, id and time.
+    pub fn new(members: ObjectBuilder, bytes: Patched<'f>, shown: &str) -> Result<NewRun<'f>> {
+        let line = line_of(members, bytes.len(), &mut |out| bytes.write(out, shown).map(drop))?;
+        let last = bytes.bytes(bytes.len().saturating_sub(1)..bytes.len());
+        let last = last.map_err(|error| Error::io(shown, error))?;
+        Ok(NewRun {
+            line,
+            is_ended: last.is_empty() || last == b"\n",
+            bytes,
+        })
+    }
+
+    fn write(&self, out: &mut dyn Write, shown: &str) -> Result<()> {
+        atomic::put_bytes(out, shown, &self.line)?;
+        self.bytes.write(out, shown)?;
+        atomic::put_bytes(out, shown, if self.is_ended { b"" } else { b"\n" })
+    }
+}
+
+/// Appends runs to a file like [`append_of`].
+pub(super) fn append_runs(folder: &Directory, name: &str, runs: &[NewRun<'_>]) -> Result<()> {
     let shown = folder.shown(name);
-    append_of(folder, name, &mut |out| atomic::put_bytes(out, &shown, runs))
+    let put = |out: &mut dyn Write| runs.iter().try_for_each(|run| run.write(out, &shown));
+    append_of(folder, name, &mut { put }).map(drop)
 }
 
 /// The line of a run with this content.
@@ -215,7 +363,8 @@ pub(super) fn line_of(mut members: ObjectBuilder, length: u64, content: Content<
     Ok(line)
 }
 
-/// Appends runs to a file like [`append`].
+/// Appends runs to a file, durably, creating it if missing; returns its old length. The caller holds the lock of the
+/// log.
 pub(super) fn append_of(folder: &Directory, name: &str, content: Content<'_>) -> Result<u64> {
     atomic::sweep(folder, &atomic::temporary_name(name));
     let Some(file) = folder.file(name, OFlags::RDWR | OFlags::APPEND)? else {
@@ -256,67 +405,4 @@ pub(super) fn cut(folder: &Directory, name: &str, length: u64) -> Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(name: &str, bytes: &[u8]) -> Vec<u8> {
-        let mut members = ObjectBuilder::default();
-        members.text("type", name);
-        run(members, bytes)
-    }
-
-    #[test]
-    fn runs_come_back_whatever_stands_between_them() {
-        let torn = of("torn", b"never finished\n");
-        let pieces = [&b""[..], b"x\n", b"no newline", b"\xff\0\n\n", b"{\"bytes\":5}\n"];
-        let mut file = Vec::new();
-        for piece in pieces {
-            file.extend(of("archive", piece));
-            file.extend_from_slice(&torn[..torn.len() / 3]);
-            file.push(b'\n');
-        }
-        let found = runs(&file);
-        let back: Vec<&[u8]> = found.iter().map(|run| &file[run.bytes.clone()]).collect();
-        assert_eq!(back, pieces);
-        assert!(found.iter().all(|run| run.sound));
-    }
-
-    #[test]
-    fn a_run_that_was_cut_off_anywhere_hides_none_of_those_after_it() {
-        let content = b"{\"role\":\"user\"}\n{\"role\":\"assistant\"}\n";
-        let (first, cut) = (of("archive", content), of("archive", &content.repeat(3)));
-        let next = of("archive", b"next\n");
-        for length in 0..cut.len() {
-            for more in [&b""[..], &cut[..cut.len() / 2]] {
-                let mut file = [&first[..], &cut[..length]].concat();
-                for bytes in [more, &next, &next] {
-                    if !file.ends_with(b"\n") {
-                        file.push(b'\n');
-                    }
-                    file.extend_from_slice(bytes);
-                }
-                let runs = runs(&file);
-                // Only the newline is missing, and the next run adds it.
-                let whole = length == cut.len() - 1;
-                assert_eq!(runs.len(), 3 + usize::from(whole), "{length}");
-                assert!(runs.iter().all(|run| run.sound), "{length}");
-                assert_eq!(&file[runs[0].line.start..runs[0].end], &first, "{length}");
-                assert_eq!(runs.last().map(|run| run.end), Some(file.len()), "{length}");
-            }
-            let file = [&first[..], &cut[..length]].concat();
-            let found = unfinished(&file, first.len()..file.len(), b"{\"type\":\"archive\"");
-            let head = memchr::memchr(b'\n', &cut).unwrap() + 1;
-            let expected = (length > 0).then(|| (first.len(), &cut[head.min(length)..length]));
-            let found = found.map(|run| (run.line.start, &file[run.bytes]));
-            assert_eq!(found, expected, "{length}");
-        }
-    }
-
-    #[test]
-    fn a_flipped_bit_is_no_sound_run() {
-        let mut file = of("archive", b"one\ntwo\n");
-        let at = file.len() - 3;
-        file[at] ^= 1;
-        assert!(!runs(&file)[0].sound);
-    }
-}
+mod tests;

@@ -12,6 +12,7 @@ use crate::error::{Error, Kind, Result};
 use crate::model::key;
 use crate::model::session::Session;
 use crate::model::view::View;
+use std::io::Cursor;
 use std::ops::Range;
 
 /// Replaces the lines of a session.
@@ -107,11 +108,18 @@ fn relined_runs(file: &[u8], marks: (&str, &str), change: Change<'_>) -> Result<
         }
         Ok(out)
     };
-    for run in pieces::runs(file) {
-        out.extend(relined(from..run.line.start)?);
-        let bytes = relined(run.bytes.clone())?;
-        out.extend(pieces::again(file, &run, marks, &bytes));
-        from = run.end;
+    let runs = pieces::runs(&mut Cursor::new(file)).map_err(|error| Error::io("cannot read", error))?;
+    // Offsets in memory.
+    let own = |range: Range<u64>| range.start as usize..range.end as usize;
+    for run in runs {
+        let whole = own(run.start..run.end);
+        out.extend(relined(from..whole.start)?);
+        let bytes = relined(own(run.bytes.clone()))?;
+        match pieces::again(&run, marks, &bytes) {
+            Some(again) => out.extend(again),
+            None => out.extend_from_slice(&file[whole.clone()]),
+        }
+        from = whole.end;
     }
     out.extend(relined(from..file.len())?);
     Ok((out, lines))
@@ -146,7 +154,7 @@ impl Store {
     /// reports it; returns the changed files. A log that another program has open is [`Kind::Locked`].
     pub fn redact(&self, id: &str, redaction: &mut dyn Redaction, dry_run: bool) -> Result<Vec<Redacted>> {
         let held = Held::open(self, key::checked_id(id)?)?;
-        let (session, _) = held.lines(Session::default())?;
+        let session = held.lines(Session::default())?.session;
         let bytes = held.read()?;
         let shown = held.sessions.shown(&held.name);
         rewrite::refuse_writers(&held.file, &shown)

@@ -4,13 +4,14 @@
 use super::atomic;
 use super::directory::{Directory, Facts};
 use super::naming;
-use crate::error::{Error, Kind, Result};
+use super::patched::Patched;
+use crate::error::Result;
 use rustix::fs::{self, AtFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 /// The name of the backup.
@@ -53,11 +54,9 @@ pub(super) fn keep(
         // Hard links are not supported, or their maximum number is reached.
         Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS | Errno::MLINK) => {
             let shown = directory.shown(name);
-            let failed = |error| Error::io(&shown, error).kind(Kind::InputOutput);
-            let length = usize::try_from(facts.size).map_err(|error| failed(std::io::Error::other(error)))?;
-            let mut bytes = vec![0; length];
-            file.read_exact_at(&mut bytes, 0).map_err(failed)?;
-            atomic::replace_through(directory, &copy, link, &bytes, dress, timeout).map(drop)
+            let old = Patched::new(Some(file), facts.size);
+            let content = &mut |out: &mut dyn Write| old.write(out, &shown).map(drop);
+            atomic::replace_by(directory, &copy, link, content, dress, timeout).map(drop)
         }
         Err(errno) => Err(naming::failed(directory.shown(&copy), errno)),
     }

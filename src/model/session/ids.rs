@@ -138,7 +138,7 @@ impl Session {
 
     /// The line without its ending.
     fn body(&self, index: usize) -> &[u8] {
-        body_of(self.full(index), self.lines[index].place)
+        body_of(self.full(index), self.place(index))
     }
 }
 

@@ -1,14 +1,13 @@
 //! Checks the archive and the quarantine of a session.
 
 use super::repair::QUARANTINE;
-use super::{Check, Found, Links, Stamp, Trouble, quarantined, sound};
-use crate::error::{Error, Kind, Place, Result};
-use crate::model::json;
+use super::{Check, Found, Links, Stamp, Trouble, log, quarantined};
+use crate::error::{Kind, Place, Result};
 use crate::store::gc::ARCHIVE;
 use crate::store::held::Held;
+use crate::store::pieces::{NewRun, Pieces};
 use crate::store::{Store, atomic, log_name, pieces};
 use std::collections::HashSet;
-use std::ops::Range;
 
 impl Store {
     /// Checks that archive and quarantine contain what was moved there; returns the reason if that cannot be checked.
@@ -32,9 +31,7 @@ impl Store {
             Err(error) if error.kind == Kind::Locked => return Ok(Some(error.kind)),
             held => held?,
         };
-        let read = sound::read(&held.file, held.facts.size, id, "");
-        let (seen, _) = read.map_err(|error| Error::io(held.shown(), error))?;
-        packed = seen.links.packed;
+        packed = log::check(&held.bytes(), id, &held.shown())?.0.links.packed;
         self.look_at_pieces(id, &packed, check, tell, Some(&held))?;
         Ok(None)
     }
@@ -54,47 +51,53 @@ impl Store {
                 folder => folder?,
             };
             let shown = self.path().join(place).join(&name).display().to_string();
-            let file = match folder.map(|folder| pieces::read(&folder, &name)).transpose() {
-                Err(error) if error.kind == Kind::Unsafe => continue,
-                file => file?.unwrap_or_default(),
-            };
-            let found = |offset: usize, what: String, remedy: Option<&str>| Found {
+            let missing = |event: &str| Found {
                 session: Some(id.to_string()),
                 file: shown.clone(),
-                place: Place {
-                    line: memchr::memchr_iter(b'\n', &file[..offset]).count() as u64 + 1,
-                    offset: offset as u64,
-                },
+                place: Place::default(),
                 trouble: Trouble::Piece,
-                what,
-                remedy: remedy.map(str::to_string),
+                what: format!("the archive has no data of gc {event}"),
+                remedy: None,
             };
-            let runs = pieces::runs(&file);
+            let file = folder.as_ref().map(|folder| Pieces::open(folder, &name));
+            let file = match file.transpose() {
+                Err(error) if error.kind == Kind::Unsafe => continue,
+                file => file?,
+            };
+            let Some(file) = file else {
+                if place == ARCHIVE {
+                    packed.iter().for_each(|event| tell(missing(event)));
+                }
+                continue;
+            };
+            let mut found = |offset: u64, what: &str, remedy: Option<&str>| -> Result<()> {
+                let line = file.line_of(offset)?;
+                tell(Found {
+                    place: Place { line, offset },
+                    what: what.to_string(),
+                    remedy: remedy.map(str::to_string),
+                    ..missing("")
+                });
+                Ok(())
+            };
             // Data missing from the archive requires a decision by the user; the quarantine may contain anything.
             let remedy = (place == QUARANTINE).then_some("accepted in the current state");
-            for run in runs.iter().filter(|run| !run.sound) {
-                let what = "archived data was modified".to_string();
-                tell(found(run.line.start, what, remedy));
+            for run in file.runs.iter().filter(|run| !run.sound) {
+                found(run.start, "archived data was modified", remedy)?;
             }
-            let rest = pieces::rest(&file);
-            let stray = remedy.is_some() && runs.iter().any(|run| !run.sound);
+            let rest = file.rest();
+            let stray = remedy.is_some() && file.runs.iter().any(|run| !run.sound);
             if let (Some(stamp), Some(held), false) = (check.repair, held, rest.is_empty() && !stray) {
                 self.take_rest(held, place, stamp)?;
             }
             for range in rest {
-                let what = "truncated data of an interrupted write".to_string();
-                tell(found(range.start, what, Some("quarantined")));
+                let what = "truncated data of an interrupted write";
+                found(range.start, what, Some("quarantined"))?;
             }
             if place == ARCHIVE {
-                let id = |run: &pieces::Run| json::member(&file[run.line.clone()], "id").and_then(json::text);
-                let kept: HashSet<_> = runs.iter().filter_map(id).collect();
-                for event in packed.iter().filter(|event| !kept.contains(event.as_str())) {
-                    let what = format!("the archive has no data of gc {event}");
-                    tell(Found {
-                        place: Place::default(),
-                        ..found(0, what, None)
-                    });
-                }
+                let kept: HashSet<_> = file.runs.iter().filter_map(|run| run.text("id")).collect();
+                let lost = packed.iter().filter(|event| !kept.contains(event.as_str()));
+                lost.for_each(|event| tell(missing(event)));
             }
         }
         Ok(())
@@ -105,10 +108,11 @@ impl Store {
         let Some(folder) = self.directory().inner(place)? else {
             return Ok(());
         };
-        let file = pieces::read(&folder, &held.name)?;
-        let mut rest = pieces::rest(&file);
+        let file = Pieces::open(&folder, &held.name)?;
+        let mut rest = file.rest();
         if place == QUARANTINE {
-            rest.extend(changed(&pieces::runs(&file)));
+            let changed = file.runs.iter().filter(|run| !run.sound);
+            rest.extend(changed.map(|run| run.start..run.end));
             rest.sort_by_key(|range| range.start);
         }
         let mut runs = Vec::new();
@@ -118,20 +122,18 @@ impl Store {
                 .text("from", place)
                 .raw("offset", range.start.to_string())
                 .text("why", "bytes that are no run");
-            runs.extend(pieces::run(members, &file[range.clone()]));
+            runs.push(NewRun::new(
+                members,
+                file.bytes().slice(range.clone()),
+                &file.shown(),
+            )?);
         }
         if runs.is_empty() {
             return Ok(());
         }
         let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
-        pieces::append(&quarantine, &held.name, &runs)?;
-        let file = pieces::read(&folder, &held.name)?;
-        pieces::take(&folder, &held.name, &file, &rest, self.lock_timeout)
+        pieces::append_runs(&quarantine, &held.name, &runs)?;
+        // The quarantine itself has grown.
+        Pieces::open(&folder, &held.name)?.take(&rest, self.lock_timeout)
     }
-}
-
-/// The positions of runs whose bytes have changed.
-fn changed(runs: &[pieces::Run]) -> Vec<Range<usize>> {
-    let changed = runs.iter().filter(|run| !run.sound);
-    changed.map(|run| run.line.start..run.end).collect()
 }

@@ -200,11 +200,11 @@ impl Store {
         members.text("alias", name).text("why", "it named no session");
         let content: String = ids.iter().map(|id| format!("{id}\n")).collect();
         let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
-        pieces::append(
-            &quarantine,
-            KEPT_ALIASES,
-            &pieces::run(members, content.as_bytes()),
-        )?;
+        let run = pieces::run(members, content.as_bytes());
+        let shown = quarantine.shown(KEPT_ALIASES);
+        pieces::append_of(&quarantine, KEPT_ALIASES, &mut |out| {
+            atomic::put_bytes(out, &shown, &run)
+        })?;
         self.alias_remove(name)
     }
 }

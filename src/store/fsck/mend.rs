@@ -4,14 +4,17 @@
 //! different single-bit flips within 2^31 bits change CRC-32C differently, so a single flipped bit can be located
 //! from the checksum difference alone.
 
+use crate::error::{Error, Place, Result};
 use crate::store::log::{Chain, SEAL, digits_of, hex, seal};
+use crate::store::patched::{Edit, Patched};
+use std::ops::Range;
 
 /// CRC-32C (Castagnoli), reflected; as in RFC 3720, appendix B.4.
 const POLYNOMIAL: u32 = 0x82f6_3b78;
 
 /// The longest range in bytes that is searched for a flipped bit. Other damage looks like a single bit in one of 2^32
 /// / 8n cases: at this length in 1 of 32,768.
-const LONGEST: usize = 16 * 1024;
+const LONGEST: u64 = 16 * 1024;
 
 const TABLE: [u32; 256] = table();
 
@@ -44,14 +47,13 @@ const fn inverse() -> [u8; 256] {
     inverse
 }
 
-/// The checksum state before some bytes, from the state after them.
-pub(super) fn unwind(behind: u32, bytes: &[u8]) -> u32 {
-    let mut state = !behind;
-    for byte in bytes.iter().rev() {
-        let entry = INVERSE[(state >> 24) as usize];
-        state = ((state ^ TABLE[usize::from(entry)]) << 8) | u32::from(entry ^ *byte);
+/// The difference of two checksum states before some bytes, from their difference after them.
+pub(super) fn unwind(mut difference: u32, length: u64) -> u32 {
+    for _ in 0..length {
+        let entry = INVERSE[(difference >> 24) as usize];
+        difference = ((difference ^ TABLE[usize::from(entry)]) << 8) | u32::from(entry);
     }
-    !state
+    difference
 }
 
 /// Locates the bit whose flip changes the checksum of `length` bytes by `difference`: byte and bit.
@@ -69,67 +71,86 @@ fn place(difference: u32, length: usize) -> Option<(usize, u32)> {
 }
 
 /// Corrects a range of a log that ends with a line with a wrong checksum, if one bit of it or a few bytes of the
-/// checksum itself changed; returns the corrected bytes and the position. `before` is the chain state after the last
-/// valid line. None for other damage.
-pub(super) fn mend(before: Chain, stretch: &[u8]) -> Option<(Vec<u8>, usize)> {
-    let (ended, newline) = stretch
-        .strip_suffix(b"\n")
-        .map_or((stretch, 0), |ended| (ended, 1));
-    let covered = ended.len().checked_sub(SEAL)?;
+/// checksum itself changed; returns as many bytes in place of those, and the position. `before` is the chain state after
+/// the last valid line. None for other damage.
+pub(super) fn mend(
+    before: Chain,
+    log: &Patched<'_>,
+    stretch: Range<u64>,
+    shown: &str,
+) -> Result<Option<(Edit, u64)>> {
+    let of_byte = |at: u64, byte| {
+        let bytes = vec![byte];
+        Ok(Some((
+            Edit {
+                at: at..at + 1,
+                bytes,
+            },
+            at,
+        )))
+    };
+    let bytes = |range: Range<u64>| log.bytes(range).map_err(|error| Error::io(shown, error));
+    let is_ended = bytes(stretch.end.saturating_sub(1)..stretch.end)? == b"\n";
+    let end = stretch.end - u64::from(is_ended);
+    let Some(comma) = end
+        .checked_sub(SEAL as u64)
+        .filter(|comma| *comma >= stretch.start)
+    else {
+        return Ok(None);
+    };
     let mut behind = before;
-    behind.pass(&ended[..covered]);
-    let expected = hex(behind.state());
-    let right = seal(expected);
-    let mut mended = stretch.to_vec();
-    let off: u32 = right
-        .iter()
-        .zip(&ended[covered..])
-        .map(|(one, other)| (one ^ other).count_ones())
-        .sum();
-    if off == 1 {
-        let at = right
-            .iter()
-            .zip(&ended[covered..])
-            .position(|(one, other)| one != other)?;
-        mended[covered..covered + SEAL].copy_from_slice(&right);
-        return Some((mended, covered + at));
+    let pass = |bytes: &[u8]| {
+        behind.pass(bytes);
+        Ok(())
+    };
+    log.slice(stretch.start..comma).each_block(pass, shown)?;
+    let (right, tail) = (seal(hex(behind.state())), bytes(comma..end)?);
+    let differing = || right.iter().zip(&tail).filter(|(one, other)| one != other);
+    let off: u32 = differing().map(|(one, other)| (one ^ other).count_ones()).sum();
+    let stored =
+        digits_of(&tail).and_then(|digits| u32::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok());
+    // If most bytes of the checksum match the chain, the other bytes of the checksum are the damage.
+    if off == 1 || stored.is_none() && is_ended {
+        let first = right.iter().zip(&tail).position(|(one, other)| one != other);
+        let edit = Edit {
+            at: comma..end,
+            bytes: right.to_vec(),
+        };
+        return Ok(first.map(|first| (edit, comma + first as u64)));
     }
-    if digits_of(ended).is_none() && newline == 1 {
-        // Most bytes of the checksum match the chain, so the other bytes of the checksum are the damage.
-        mended[covered..covered + SEAL].copy_from_slice(&right);
-        let at = right
-            .iter()
-            .zip(&ended[covered..])
-            .position(|(one, other)| one != other)?;
-        return Some((mended, covered + at));
-    }
-    if let Some(stored) = digits_of(ended) {
-        let stored = u32::from_str_radix(std::str::from_utf8(&stored).ok()?, 16).ok()?;
-        if covered <= LONGEST
-            && let Some((byte, bit)) = place(behind.state() ^ stored, covered)
-        {
-            mended[byte] ^= 1 << bit;
-            return Some((mended, byte));
+    if let Some(stored) = stored
+        && comma - stretch.start <= LONGEST
+    {
+        let covered = bytes(stretch.start..comma)?;
+        if let Some((byte, bit)) = place(behind.state() ^ stored, covered.len()) {
+            let at = stretch.start + byte as u64;
+            return of_byte(at, covered[byte] ^ (1 << bit));
         }
     }
     // A changed newline, which joined two lines.
     let mut chain = before;
-    let mut done = 0;
-    for at in SEAL..ended.len() + 1 - newline {
-        let candidate = stretch
-            .get(at)
-            .is_some_and(|byte| (byte ^ b'\n').count_ones() == 1);
-        if !candidate || digits_of(&stretch[..at]).is_none() {
-            continue;
+    let mut lines = log.lines(Place {
+        line: 0,
+        offset: stretch.start,
+    });
+    while let Some((line, place)) = lines.next_line().map_err(|error| Error::io(shown, error))? {
+        let mut done = 0;
+        for at in SEAL..line.len() {
+            if (line[at] ^ b'\n').count_ones() != 1 || digits_of(&line[..at]).is_none() {
+                continue;
+            }
+            chain.pass(&line[done..at - SEAL]);
+            done = at - SEAL;
+            if seal(hex(chain.state())) == line[done..at] {
+                return of_byte(place.offset + at as u64, b'\n');
+            }
         }
-        chain.pass(&stretch[done..at - SEAL]);
-        done = at - SEAL;
-        if seal(hex(chain.state())) == stretch[done..at] {
-            mended[at] = b'\n';
-            return Some((mended, at));
+        chain.pass(&line[done..]);
+        if place.offset + line.len() as u64 >= stretch.end {
+            break;
         }
     }
-    None
+    Ok(None)
 }
 
 #[cfg(test)]
@@ -137,14 +158,27 @@ mod tests {
     use super::*;
     use crate::store::log::Verdict;
     use crate::store::log::tests::{stored, verdicts};
+    use std::io::Write;
 
     #[test]
     fn the_way_back_is_the_way_forth() {
         for bytes in [&b""[..], b"x", b"{\"role\":\"user\"}\n\xff\0"] {
             for state in [0, 1, 0xdead_beef, u32::MAX] {
-                assert_eq!(unwind(crc32c::crc32c_append(state, bytes), bytes), state);
+                let behind = |state| crc32c::crc32c_append(state, bytes);
+                let difference = behind(state) ^ behind(7);
+                assert_eq!(unwind(difference, bytes.len() as u64), state ^ 7);
             }
         }
+    }
+
+    /// Corrects a range of a log; returns the corrected log.
+    fn corrected(before: Chain, log: &[u8], stretch: Range<usize>) -> Option<Vec<u8>> {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(log).unwrap();
+        let log = Patched::new(Some(&file), log.len() as u64);
+        let stretch = stretch.start as u64..stretch.end as u64;
+        let (edit, _) = mend(before, &log, stretch, "").unwrap()?;
+        Some(log.edited(&[edit]).bytes(0..log.len()).unwrap())
     }
 
     #[test]
@@ -167,25 +201,21 @@ mod tests {
                     Verdict::Unchecked => continue,
                     Verdict::Sealed => (base, from) = (chain, at),
                     Verdict::Broken => {
-                        back = mend(base, &damaged[from..at]).map(|(mended, _)| (from, at, mended));
+                        back = corrected(base, &damaged, from..at);
                         break;
                     }
                 }
             }
-            let (from, to, mended) = match back {
+            damaged = match back {
                 Some(back) => back,
                 // The last newline: the result is a line without newline.
-                None if bit / 8 == log.len() - 1 => {
-                    let (mended, _) = mend(base, &damaged[from..]).unwrap();
-                    (from, damaged.len(), mended)
-                }
+                None if bit / 8 == log.len() - 1 => corrected(base, &damaged, from..log.len()).unwrap(),
                 None => panic!(
                     "bit {bit} of byte {} is not found: {:?}",
                     bit / 8,
                     verdicts(&damaged)
                 ),
             };
-            damaged.splice(from..to, mended);
             assert_eq!(damaged, log, "bit {bit}");
         }
     }
@@ -196,7 +226,7 @@ mod tests {
         for at in 20..30 {
             let mut damaged = log.clone();
             damaged[at] ^= 3;
-            assert_eq!(mend(Chain::default(), &damaged), None);
+            assert_eq!(corrected(Chain::default(), &damaged, 0..damaged.len()), None);
         }
     }
 }

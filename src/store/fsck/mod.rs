@@ -1,6 +1,7 @@
 //! Checks a store for damage and repairs it: keeps a copy of the log, moves damaged lines to the quarantine, and
 //! changes no undamaged line.
 
+mod chain;
 mod circles;
 mod folders;
 mod kept;
@@ -10,9 +11,9 @@ mod marks;
 mod mend;
 mod records;
 mod repair;
-mod sound;
 mod splits;
 
+use super::patched::Patched;
 use super::{Facts, SESSIONS, Store, atomic, log_name};
 use crate::error::{Error, Kind, Place, Result};
 use crate::model::json::ObjectBuilder;
@@ -275,7 +276,7 @@ impl Store {
             let seen = match check.repair {
                 None => self.examine(id, false)?,
                 Some(stamp) => match self.examine(id, true)? {
-                    Some(seen) if seen.is_clean() => Some(seen),
+                    Some(seen) if seen.is_clean => Some(seen),
                     Some(_) => match self.repair_log(id, stamp, check.force) {
                         // The other logs can still be repaired.
                         Err(error) if error.kind != Kind::Unsure => {
@@ -345,8 +346,8 @@ impl Store {
                 let facts = Facts::of(&file).map_err(|error| Error::io(&shown, error))?;
                 self.settle_name(sessions, &facts)?;
             }
-            let seen = sound::read(&file, length, id, &shown);
-            Ok(Some(seen.map_err(|error| Error::io(&shown, error))?.0))
+            let (seen, _) = log::check(&Patched::new(Some(&file), length), id, &shown)?;
+            Ok(Some(seen))
         });
         let seen = match read {
             Ok(Some(seen)) => seen,

@@ -23,15 +23,19 @@ pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Trouble, St
     if let (Some(_), Some(second)) = (headers.next(), headers.next()) {
         troubles.push((second, Trouble::Header, "duplicate header".to_string()));
     }
-    for (index, what) in View::replay(session).dangling {
+    for (index, what) in View::dangling(session) {
         troubles.push((index, Trouble::DanglingEvent, what));
     }
     let mut events: HashSet<String> = HashSet::new();
     let mut ids: HashSet<(bool, String)> = HashSet::new();
+    // Most ids of messages need not be remembered.
+    let repeated = session.repeated(session.messages().map(|(index, _)| index));
     for index in 0..session.len() {
         let record = session.record(index);
         let id = match &record.kind {
-            Line::Message(message) => message.id().map(|id| (true, id.into_owned())),
+            Line::Message(message) if repeated.contains(&index) => {
+                message.id().map(|id| (true, id.into_owned()))
+            }
             Line::Event(event) if !event.is_header() => event.id().map(|id| (false, id.into_owned())),
             _ => None,
         };

@@ -1,15 +1,19 @@
 //! Repairs one log: makes a copy, moves damaged lines to the quarantine, then replaces the log atomically.
 
-use super::log::{Mended, Moved, Seen};
+use super::chain::{FIRST, lines_from};
+use super::log::{Mended, Moved, Seen, check};
 use super::mend::unwind;
-use super::{Stamp, quarantined, sound};
+use super::{Stamp, quarantined};
 use crate::error::{Error, Kind, Result};
-use crate::model::json::{self, ObjectBuilder};
-use crate::model::key;
+use crate::model::json::ObjectBuilder;
+use crate::model::key::{self, Sum};
 use crate::store::directory::Directory;
 use crate::store::held::Held;
-use crate::store::log::{Chain, SEAL, digits_of, hex, seal};
+use crate::store::log::{Chain, Digits, SEAL, digits_of, hex, seal};
+use crate::store::patched::{Edit, Patched};
+use crate::store::pieces::{NewRun, Pieces};
 use crate::store::{Store, atomic, pieces, rewrite, trash};
+use rustix::fs::OFlags;
 
 /// The beginning of a header written by convo.
 const SESSION: &[u8] = b"{\"type\":\"session\"";
@@ -27,10 +31,9 @@ impl Store {
             Err(error) if error.kind == Kind::NotFound => return Ok(None),
             held => held?,
         };
-        let shown = held.sessions.shown(&held.name);
-        let read = sound::read(&held.file, held.facts.size, id, &shown);
-        let (mut seen, bytes) = read.map_err(|error| Error::io(&shown, error))?;
-        let Some(mended) = seen.mended.take() else {
+        let shown = held.shown();
+        let (mut seen, mended) = check(&held.bytes(), id, &shown)?;
+        let Some(mended) = mended else {
             return Ok(Some(seen));
         };
         if !force {
@@ -39,12 +42,15 @@ impl Store {
         let (_, now) = stamp("copy")?;
         let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
         let before = quarantine.facts(&held.name)?.map_or(0, |facts| facts.size);
-        let (copy, is_new) = copy_of(&held, &bytes, &quarantine, id, &now)?;
-        let exchanged = mend(id, &bytes, mended, &copy, stamp).and_then(|(log, runs)| {
-            if !runs.is_empty() && !is_kept(&quarantine, &held.name, &copy, &runs)? {
-                pieces::append(&quarantine, &held.name, &runs)?;
+        let (copy, is_new) = copy_of(&held, &quarantine, id, &now)?;
+        let exchanged = mend(id, mended, &copy, stamp, &shown).and_then(|(log, sum, runs)| {
+            if !runs.is_empty() && !is_kept(&quarantine, &held.name, &copy, runs.len())? {
+                pieces::append_runs(&quarantine, &held.name, &runs)?;
             }
-            held.replace(self, &mut |out| atomic::put_bytes(out, &shown, &log))
+            held.replace(self, &mut |out| match log.write(out, &shown)? {
+                written if sum.is_none_or(|sum| sum == written) => Ok(()),
+                _ => Err(held.modified()),
+            })
         });
         exchanged.inspect_err(|error| {
             if error.kind != Kind::Unsure {
@@ -62,30 +68,31 @@ impl Store {
     }
 }
 
-/// The repaired log, and the runs for the quarantine. A correction can reveal further problems, so the log is checked
-/// until there are none.
-fn mend(id: &str, log: &[u8], first: Mended, copy: &str, stamp: Stamp<'_>) -> Result<(Vec<u8>, Vec<u8>)> {
-    let mut runs = runs(&first.moved, log, copy, stamp)?;
-    let mut log = chained(&first, stamp)?;
+/// The repaired log with a checksum of its bytes, and the runs for the quarantine. A correction can reveal further
+/// problems, so the log is checked until there are none.
+fn mend<'f>(
+    id: &str,
+    first: Mended<'f>,
+    copy: &str,
+    stamp: Stamp<'_>,
+    shown: &str,
+) -> Result<(Patched<'f>, Option<u32>, Vec<NewRun<'f>>)> {
+    let mut runs = runs(&first, copy, stamp, shown)?;
+    let mut log = chained(&first.log, stamp, shown)?;
     for _ in 0..ROUNDS {
-        let Some(more) = Seen::of(&log, id, copy).mended else {
-            break;
+        let (seen, more) = check(&log, id, shown)?;
+        let Some(more) = more else {
+            return Ok((log, seen.sum, runs));
         };
-        runs.extend(self::runs(&more.moved, &log, copy, stamp)?);
-        log = chained(&more, stamp)?;
+        runs.extend(self::runs(&more, copy, stamp, shown)?);
+        log = chained(&more.log, stamp, shown)?;
     }
-    Ok((log, runs))
+    Ok((log, None, runs))
 }
 
 /// Creates the copy of the log as a second name of the same file; returns whether it is new, because an interrupted
 /// repair may have left one.
-fn copy_of(
-    held: &Held<'_>,
-    bytes: &[u8],
-    quarantine: &Directory,
-    id: &str,
-    now: &str,
-) -> Result<(String, bool)> {
+fn copy_of(held: &Held<'_>, quarantine: &Directory, id: &str, now: &str) -> Result<(String, bool)> {
     for name in quarantine
         .names()?
         .into_iter()
@@ -97,7 +104,7 @@ fn copy_of(
         else {
             continue;
         };
-        if facts.is_same_file(&held.facts) || pieces::read(quarantine, &name)? == bytes {
+        if facts.is_same_file(&held.facts) || is_equal(held, quarantine, &name)? {
             atomic::sync_directory(quarantine)?;
             return Ok((name, false));
         }
@@ -112,69 +119,83 @@ fn copy_of(
     }
 }
 
-/// Whether an interrupted repair has put all moved lines into the quarantine.
-fn is_kept(quarantine: &Directory, name: &str, copy: &str, runs: &[u8]) -> Result<bool> {
-    let file = pieces::read(quarantine, name)?;
-    let of = |run: &pieces::Run| json::member(&file[run.line.clone()], "copy").and_then(json::text);
-    let kept = pieces::runs(&file)
-        .iter()
-        .filter(|run| run.sound && of(run).as_deref() == Some(copy))
-        .count();
-    Ok(kept > 0 && kept == pieces::runs(runs).len())
+/// Whether a file of the same size has the bytes of the log.
+fn is_equal(held: &Held<'_>, folder: &Directory, name: &str) -> Result<bool> {
+    let Some(file) = folder.file(name, OFlags::RDONLY)? else {
+        return Ok(false);
+    };
+    let (mut own, mut other) = (Sum::default(), Sum::default());
+    held.bytes().write(&mut own, &held.shown())?;
+    Patched::new(Some(&file), held.facts.size).write(&mut other, &folder.shown(name))?;
+    Ok(own.hex() == other.hex())
 }
 
-fn runs(moved: &[Moved], bytes: &[u8], copy: &str, stamp: Stamp<'_>) -> Result<Vec<u8>> {
-    let mut runs = Vec::new();
-    for piece in moved {
+/// Whether an interrupted repair has put all moved lines into the quarantine.
+fn is_kept(quarantine: &Directory, name: &str, copy: &str, runs: usize) -> Result<bool> {
+    let kept = Pieces::open(quarantine, name)?.runs;
+    let kept = kept
+        .iter()
+        .filter(|run| run.sound && run.text("copy").as_deref() == Some(copy));
+    Ok(kept.count() == runs)
+}
+
+fn runs<'f>(mended: &Mended<'f>, copy: &str, stamp: Stamp<'_>, shown: &str) -> Result<Vec<NewRun<'f>>> {
+    let run = |piece: &Moved<'f>| {
         let mut members = quarantined(stamp, &format!("quarantine {}", piece.place.offset))?;
         members
             .text("copy", copy)
             .raw("line", piece.place.line.to_string())
             .raw("offset", piece.place.offset.to_string())
             .text("why", &piece.why);
-        runs.extend(pieces::run(members, &bytes[piece.bytes.clone()]));
-    }
-    Ok(runs)
+        NewRun::new(members, piece.bytes.clone(), shown)
+    };
+    mended.moved.iter().map(run).collect()
 }
 
 /// The lines, with a `repair` event wherever a checksum does not follow from the line before; the checksum chain
 /// continues from the state that the event states.
-fn chained(mended: &Mended, stamp: Stamp<'_>) -> Result<Vec<u8>> {
-    let mut out: Vec<u8> = Vec::new();
-    let mut chain = Chain::default();
-    let mut from = 0; // start of the bytes that the next checksum covers
-    for line in &mended.lines {
-        let start = out.len();
-        out.extend_from_slice(line);
+fn chained<'f>(log: &Patched<'f>, stamp: Stamp<'_>, shown: &str) -> Result<Patched<'f>> {
+    let mut edits: Vec<Edit> = Vec::new();
+    // The state after the last line with a checksum, and after the lines since.
+    let (mut chain, mut behind) = (Chain::default(), Chain::default());
+    // The start of the bytes that the next checksum covers, and the number of bytes added before.
+    let (mut from, mut added) = (0, 0);
+    let mut lines = lines_from(log, FIRST);
+    while let Some((line, place)) = lines.next_line().map_err(|error| Error::io(shown, error))? {
+        let end = place.offset + line.len() as u64;
         let ended = line.strip_suffix(b"\n").unwrap_or(line);
+        let is_header = place.offset == 0 && line.starts_with(SESSION);
         let Some(digits) = digits_of(ended) else {
-            if start == 0 && line.starts_with(SESSION) && ended.ends_with(b"}") {
-                let covered = &ended[..ended.len() - 1]; // a new line, written here
-                out.truncate(covered.len());
-                let own = chain.close(covered);
-                out.extend_from_slice(&seal(own));
-                out.push(b'\n');
-                from = out.len();
+            match ended.strip_suffix(b"}").filter(|_| is_header) {
+                // A new line, written here.
+                Some(covered) => {
+                    let digits = chain.close(covered);
+                    edits.push(sealed(covered.len(), end, digits));
+                    added += SEAL as u64 - 1;
+                    (behind, from) = (chain, end);
+                }
+                None => behind.pass(line),
             }
             continue;
         };
-        let comma = start + ended.len() - SEAL;
-        let mut behind = chain;
-        behind.pass(&out[from..comma]);
+        let covered = &ended[..ended.len() - SEAL];
+        behind.pass(covered);
         let right = hex(behind.state());
-        if start == 0 && right != digits && line.starts_with(SESSION) {
+        if right != digits && is_header {
             // Nothing precedes the header, so its checksum is computed from its content.
-            out[comma..comma + SEAL].copy_from_slice(&seal(right));
-            chain = Chain::behind(&ended[..ended.len() - SEAL], right);
-            from = out.len();
+            edits.push(sealed(covered.len(), end, right));
+            chain = Chain::behind(covered, right);
+            (behind, from) = (chain, end);
             continue;
         }
         if right != digits {
             let stored = std::str::from_utf8(&digits)
                 .ok()
                 .and_then(|text| u32::from_str_radix(text, 16).ok());
-            let state = unwind(stored.unwrap_or_default(), &out[from..comma]);
-            let (id, at) = stamp(&format!("repair {from}"))?;
+            let difference = stored.unwrap_or_default() ^ behind.state();
+            let comma = place.offset + covered.len() as u64;
+            let state = chain.state() ^ unwind(difference, comma - from);
+            let (id, at) = stamp(&format!("repair {}", from + added))?;
             let mut event = ObjectBuilder::default();
             event
                 .text("type", "repair")
@@ -186,10 +207,19 @@ fn chained(mended: &Mended, stamp: Stamp<'_>) -> Result<Vec<u8>> {
             let own = chain.close(&marker);
             marker.extend_from_slice(&seal(own));
             marker.push(b'\n');
-            out.splice(from..from, marker);
+            added += marker.len() as u64;
+            edits.push(Edit::insertion(from, marker));
         }
-        chain = Chain::behind(&ended[..ended.len() - SEAL], digits);
-        from = out.len();
+        chain = Chain::behind(covered, digits);
+        (behind, from) = (chain, end);
     }
-    Ok(out)
+    Ok(log.edited(&edits))
+}
+
+/// Ends the first line, up to `end`, with a checksum after the bytes that it covers.
+fn sealed(covered: usize, end: u64, digits: Digits) -> Edit {
+    Edit {
+        at: covered as u64..end,
+        bytes: [&seal(digits)[..], b"\n"].concat(),
+    }
 }

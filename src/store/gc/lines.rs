@@ -1,7 +1,8 @@
 //! Selects the lines that gc removes, and merges them back with the remaining ones.
 
 use super::{Thin, known_by};
-use crate::error::Result;
+use crate::error::{Error, Kind, Place, Result};
+use crate::format::lines::Lines;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::record::Record;
 use crate::model::reduced;
@@ -9,8 +10,12 @@ use crate::model::session::{Class, Piece, Session};
 use crate::model::time::seconds;
 use crate::store::held::{Held, Stored};
 use crate::store::log::{self, Chain, Pending};
+use crate::store::patched::{Patched, Reader};
+use crate::store::pieces::{Pieces, Run};
 use crate::store::{atomic, pieces};
+use std::collections::HashSet;
 use std::io::Write;
+use std::slice::Iter;
 
 /// The beginning of the line of a run in the archive.
 pub(super) const BEGIN: &[u8] = b"{\"type\":\"archive\",";
@@ -22,8 +27,13 @@ const BLOCK: usize = 256 * 1024;
 #[derive(Clone, Copy)]
 pub(super) struct Old<'h> {
     pub held: &'h Held<'h>,
-    pub session: &'h Session,
-    pub lines: &'h [Stored],
+    pub lines: &'h Stored,
+}
+
+impl<'h> Old<'h> {
+    pub fn session(&self) -> &'h Session {
+        &self.lines.session
+    }
 }
 
 /// Encodes line numbers, counted from 1, as JSON ranges of first and last.
@@ -94,7 +104,7 @@ impl Thinned {
     pub fn write_taken(&self, old: &Old<'_>, out: &mut dyn Write) -> Result<()> {
         let mut again = old.held.again();
         for index in &self.taken {
-            let line = again.line(&old.lines[*index])?;
+            let line = again.line(old.lines, *index)?;
             atomic::put_bytes(out, "archive", line)?;
         }
         Ok(())
@@ -102,39 +112,27 @@ impl Thinned {
 
     /// Size of the removed lines in bytes.
     pub fn bytes(&self, old: &Old<'_>) -> u64 {
-        let lines = self.taken.iter().map(|index| old.lines[*index].length as u64);
-        lines.sum()
+        let ranges = self.taken.iter().map(|index| old.lines.range(*index));
+        ranges.map(|range| range.end - range.start).sum()
     }
 
     /// Writes the new log, ending with the event that reports the change; returns its size in bytes.
     pub fn write_log(&self, old: &Old<'_>, event: &[u8], out: &mut dyn Write) -> Result<u64> {
-        let shown = old.held.shown();
         let mut again = old.held.again();
-        let (mut pending, mut chain, mut written) = (Pending::default(), Chain::default(), 0);
-        let mut put = |pending: &mut Pending| {
-            pending.close(&mut chain);
-            written += pending.size() as u64;
-            let done = atomic::put_bytes(out, &shown, pending.bytes(false));
-            pending.clear();
-            done
-        };
+        let mut new = NewLog::new(old.held, out);
         for piece in &self.pieces {
             match piece {
-                Piece::Line(index) => pending.push(&log::strip(again.line(&old.lines[*index])?))?,
+                Piece::Line(index) => new.push(&log::strip(again.line(old.lines, *index)?))?,
                 Piece::Edited(index, body) => {
-                    let line = log::strip(again.line(&old.lines[*index])?);
-                    let line = Record::parse(&line, old.session.place(*index)).body;
-                    pending.push(&reduced::expand(body, line))?;
+                    let line = log::strip(again.line(old.lines, *index)?);
+                    let line = Record::parse(&line, old.session().place(*index)).body;
+                    new.push(&reduced::expand(body, line))?;
                 }
-                Piece::Made(body) => pending.push(body)?,
-            }
-            if pending.size() >= BLOCK {
-                put(&mut pending)?;
+                Piece::Made(body) => new.push(body)?,
             }
         }
-        pending.push(event)?;
-        put(&mut pending)?;
-        Ok(written)
+        new.push(event)?;
+        new.finish()
     }
 
     /// The event that reports the change.
@@ -155,7 +153,7 @@ impl Thinned {
 
     /// The line of the run for the archive.
     pub fn run(&self, old: &Old<'_>, options: &Thin<'_>) -> Result<Vec<u8>> {
-        let session = old.session;
+        let session = old.session();
         // The time at which the last of them was hidden.
         let at = |index: &usize| json::member(session.record(*index).body, "at").and_then(json::text);
         let events = self
@@ -177,41 +175,166 @@ impl Thinned {
     }
 }
 
-/// Merges a log with the lines that a gc removed; the result has no checksums. None if the log is not the result of
-/// that gc plus later lines.
-pub(super) fn rejoined(session: &Session, run: &[u8], bytes: &[u8], event: &str) -> Option<Vec<Vec<u8>>> {
-    let of: usize = std::str::from_utf8(json::member(run, "of")?).ok()?.parse().ok()?;
-    let taken = read_spans(json::member(run, "taken"))?;
-    let made = read_spans(json::member(run, "made"))?;
-    // Repair events were inserted later.
-    let own: Vec<usize> = (0..session.len())
-        .filter(|index| {
-            session
-                .record(*index)
-                .event()
-                .is_none_or(|event| event.name() != "repair")
+/// A log that is being written, in large blocks.
+pub(super) struct NewLog<'o> {
+    out: &'o mut dyn Write,
+    shown: String,
+    pending: Pending,
+    chain: Chain,
+    written: u64,
+}
+
+impl<'o> NewLog<'o> {
+    pub fn new(held: &Held<'_>, out: &'o mut dyn Write) -> NewLog<'o> {
+        NewLog {
+            out,
+            shown: held.shown(),
+            pending: Pending::default(),
+            chain: Chain::default(),
+            written: 0,
+        }
+    }
+
+    /// Adds a line without checksum.
+    pub fn push(&mut self, line: &[u8]) -> Result<()> {
+        self.pending.push(line)?;
+        match self.pending.size() >= BLOCK {
+            true => self.put(),
+            false => Ok(()),
+        }
+    }
+
+    fn put(&mut self) -> Result<()> {
+        self.pending.close(&mut self.chain);
+        self.written += self.pending.size() as u64;
+        atomic::put_bytes(self.out, &self.shown, self.pending.bytes(false))?;
+        self.pending.clear();
+        Ok(())
+    }
+
+    /// Writes the rest; returns the size of the log in bytes.
+    pub fn finish(mut self) -> Result<u64> {
+        self.put()?;
+        Ok(self.written)
+    }
+}
+
+/// A log merged with the lines that a gc removed.
+pub(super) struct Rejoined<'p> {
+    archived: Patched<'p>,
+    shown: String,
+    /// The numbers of the log's lines, from 1; 0 means the next archived line.
+    order: Vec<u32>,
+}
+
+impl<'p> Rejoined<'p> {
+    /// None if the log is not the result of that gc plus later lines.
+    pub fn new(session: &Session, file: &'p Pieces<'p>, run: &Run) -> Option<Rejoined<'p>> {
+        Some(Rejoined {
+            archived: file.bytes().slice(run.bytes.clone()),
+            shown: file.shown(),
+            order: order(session, run)?,
         })
-        .collect();
+    }
+
+    /// Number of lines, without the event that reports the change.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The lines in order.
+    pub fn lines(&self) -> Merge<'_> {
+        Merge {
+            archived: self.archived.lines(Place::default()),
+            of: self,
+            order: self.order.iter(),
+            bare: Vec::new(),
+        }
+    }
+
+    /// Visits the lines of a locked log, and then the event that reports the change.
+    pub fn each_line(
+        &self,
+        old: &Old<'_>,
+        event: &[u8],
+        each: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let (mut again, mut lines) = (old.held.again(), self.lines());
+        while let Some(line) = lines.next()? {
+            match line {
+                Merged::Log(index) => each(&log::strip(again.line(old.lines, index)?))?,
+                Merged::Archived(line) => each(line)?,
+            }
+        }
+        each(event)
+    }
+}
+
+/// A line of a merged log, without checksum.
+pub(super) enum Merged<'l> {
+    /// The index of a line of the log.
+    Log(usize),
+    Archived(&'l [u8]),
+}
+
+/// Reads the lines of a merged log.
+pub(super) struct Merge<'r> {
+    of: &'r Rejoined<'r>,
+    archived: Lines<Reader<'r>>,
+    order: Iter<'r, u32>,
+    bare: Vec<u8>,
+}
+
+impl Merge<'_> {
+    pub fn next(&mut self) -> Result<Option<Merged<'_>>> {
+        let shown = &self.of.shown;
+        Ok(match self.order.next() {
+            None => None,
+            Some(number @ 1..) => Some(Merged::Log(*number as usize - 1)),
+            Some(0) => {
+                let line = self
+                    .archived
+                    .next_line()
+                    .map_err(|error| Error::io(shown, error))?;
+                let missing = || Error::new(Kind::Data, format!("{shown}: archived lines are missing"));
+                let (line, _) = line.ok_or_else(missing)?;
+                Some(Merged::Archived(match log::strip_into(line, &mut self.bare) {
+                    true => &self.bare,
+                    false => line,
+                }))
+            }
+        })
+    }
+}
+
+/// The order of a log's lines among those that a gc removed. Repair events were inserted later.
+fn order(session: &Session, run: &Run) -> Option<Vec<u32>> {
+    let of: usize = std::str::from_utf8(json::member(&run.line, "of")?)
+        .ok()?
+        .parse()
+        .ok()?;
+    let taken = read_spans(json::member(&run.line, "taken"))?;
+    let made: HashSet<usize> = read_spans(json::member(&run.line, "made"))?.into_iter().collect();
+    let is_repair = |index: &usize| {
+        let record = session.record(*index);
+        record.event().is_some_and(|event| event.name() == "repair")
+    };
+    let own: Vec<usize> = (0..session.len()).filter(|index| !is_repair(index)).collect();
     let left = (of + made.len()).checked_sub(taken.len())?;
     let record = session.record(*own.get(left)?);
-    if record.event()?.id()? != event {
+    if record.event()?.id()? != run.text("id")? {
         return None;
     }
-    let mut stays = own[..left]
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| !made.contains(at));
-    let mut back = bytes.split_inclusive(|byte| *byte == b'\n');
-    let mut out = Vec::with_capacity(of + session.len() - left);
+    let mut stays = (0..left).filter(|at| !made.contains(at)).map(|at| own[at]);
     let mut gone = taken.into_iter().peekable();
+    let mut order = Vec::with_capacity(of + session.len() - left);
     for index in 0..of {
-        out.push(if gone.next_if_eq(&index).is_some() {
-            log::strip(back.next()?).into_owned()
-        } else {
-            session.full(*stays.next()?.1).to_vec()
+        order.push(match gone.next_if_eq(&index) {
+            Some(_) => 0,
+            None => u32::try_from(stays.next()? + 1).ok()?,
         });
     }
-    let last = own[left];
-    out.extend((last..session.len()).map(|index| session.full(index).to_vec()));
-    Some(out)
+    let last = u32::try_from(session.len()).ok()?;
+    order.extend(u32::try_from(own[left] + 1).ok()?..=last);
+    Some(order)
 }

@@ -4,22 +4,22 @@ mod lines;
 
 use crate::error::{Error, Kind, Place, Result};
 use crate::format::report::Report;
-use crate::model::json;
 use crate::model::key;
+use crate::model::record::Record;
 use crate::model::reduced;
 use crate::model::session::{Piece, Session};
 use crate::model::time::seconds;
 use crate::model::view::View;
 use crate::store::directory::Directory;
 use crate::store::held::Held;
-use crate::store::log::{self, Chain, Pending};
-use crate::store::{Store, atomic, log_name, pieces, rewrite};
-use lines::{Old, Thinned, rejoined};
-use pieces::Run;
+use crate::store::log;
+use crate::store::pieces::{self, Pieces, Run};
+use crate::store::{Store, atomic, log_name, rewrite};
+use lines::{Merged, NewLog, Old, Rejoined, Thinned};
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::io::Write;
 use std::ops::Range;
+use std::slice;
 
 pub(super) const ARCHIVE: &str = "archive";
 
@@ -71,6 +71,21 @@ pub struct Archived {
     pub bytes: u64,
 }
 
+impl Archived {
+    fn of(file: &Pieces<'_>, run: &Run) -> Result<Archived> {
+        let mut lines = 0;
+        file.each_line(run, &mut |line| {
+            lines += u64::from(line.ends_with(b"\n"));
+            Ok(())
+        })?;
+        Ok(Archived {
+            event: run.text("id").unwrap_or_default().into_owned(),
+            lines,
+            bytes: run.bytes.end - run.bytes.start,
+        })
+    }
+}
+
 /// Converts an error that occurred after the log was replaced.
 fn unsure(error: Error) -> Error {
     error
@@ -89,21 +104,16 @@ pub(super) fn known_by(session: &Session) -> String {
     key::sha256(first)[..16].to_string()
 }
 
-fn text<'f>(file: &'f [u8], run: &Run, name: &str) -> Option<Cow<'f, str>> {
-    json::member(&file[run.line.clone()], name).and_then(json::text)
-}
-
 /// The runs of this log.
-fn own_runs(file: &[u8], session: &Session) -> Vec<Run> {
+fn own_runs<'r>(file: &'r Pieces<'_>, session: &Session) -> impl DoubleEndedIterator<Item = &'r Run> {
     let own = known_by(session);
-    let mut runs = pieces::runs(file);
-    runs.retain(|run| text(file, run, "log").is_none_or(|log| log == own));
-    runs
+    let is_own = move |run: &&Run| run.text("log").is_none_or(|log| log == own);
+    file.runs.iter().filter(is_own)
 }
 
 /// Whether the content of a run was hidden up to a time.
-fn is_old(file: &[u8], run: &Run, until: Option<i64>) -> bool {
-    let left = text(file, run, "left").or(text(file, run, "at"));
+fn is_old(run: &Run, until: Option<i64>) -> bool {
+    let left = run.text("left").or(run.text("at"));
     until.is_none_or(|until| {
         left.as_deref()
             .and_then(seconds)
@@ -121,43 +131,41 @@ impl Store {
         plan: impl FnOnce(&Session) -> Result<Option<Vec<Piece>>>,
     ) -> Result<Receipt> {
         let held = Held::open(self, key::checked_id(id)?)?;
-        let (session, lines) = held.lines(Session::of_digests())?;
+        let lines = held.lines(Session::of_digests())?;
+        let session = &lines.session;
         let archive = self.directory().inner(ARCHIVE)?;
         if !options.dry_run {
             held.sweep(archive.as_ref());
         }
         if let Some(folder) = archive.as_ref().filter(|_| options.discard && !options.dry_run) {
-            self.settle_archive(&held, &session, folder)?;
+            self.settle_archive(&held, session, folder)?;
         }
         let file = archive
             .as_ref()
-            .map(|folder| pieces::read(folder, &held.name))
+            .map(|folder| Pieces::open(folder, &held.name))
             .transpose()?;
-        let file = file.unwrap_or_default();
-        let mut old = own_runs(&file, &session);
-        old.retain(|run| options.discard && is_old(&file, run, options.until));
+        let is_discarded = |run: &&Run| options.discard && is_old(run, options.until);
+        let old = file.iter().flat_map(|file| own_runs(file, session));
+        let old: Vec<&Run> = old.filter(is_discarded).collect();
         // After a kill, the archive may still have lines that the log reports as deleted.
         let told = session.destroyed();
-        let gone = old
-            .iter()
-            .filter_map(|run| text(&file, run, "id"))
-            .map(Cow::into_owned);
+        let gone = old.iter().filter_map(|run| run.text("id")).map(Cow::into_owned);
         let gone: Vec<String> = gone.filter(|id| !told.contains(id)).collect();
-        let old: Vec<Range<usize>> = old.into_iter().map(|run| run.line.start..run.end).collect();
-        let destroyed: usize = old.iter().map(Range::len).sum();
+        let old: Vec<Range<u64>> = old.into_iter().map(|run| run.start..run.end).collect();
+        let destroyed: u64 = old.iter().map(|range| range.end - range.start).sum();
+        let archived = file.as_ref().map_or(0, |file| file.length);
         let mut receipt = Receipt {
-            lines: (lines.len() as u64, lines.len() as u64),
+            lines: (session.len() as u64, session.len() as u64),
             bytes: (held.facts.size, held.facts.size),
-            archive: (file.len() as u64, (file.len() - destroyed) as u64),
+            archive: (archived, archived - destroyed),
             taken: 0,
         };
         // The log records deletions from the archive even if nothing else happens.
         let all = || (0..session.len()).map(Piece::Line).collect();
-        if let Some(planned) = plan(&session)?.or_else(|| (!gone.is_empty()).then(all)) {
-            let new = Thinned::new(&session, planned);
+        if let Some(planned) = plan(session)?.or_else(|| (!gone.is_empty()).then(all)) {
+            let new = Thinned::new(session, planned);
             let old = Old {
                 held: &held,
-                session: &session,
                 lines: &lines,
             };
             let event = new.event(options, new.bytes(&old), &gone);
@@ -177,11 +185,15 @@ impl Store {
                 receipt.bytes.1 = self.exchange(&old, &new, &event, run.as_deref())?;
             }
         }
-        if let Some(folder) = archive.filter(|_| options.discard && !options.dry_run) {
+        if let Some((folder, file)) = archive
+            .as_ref()
+            .zip(file.as_ref())
+            .filter(|_| options.discard && !options.dry_run)
+        {
             let done = match old.is_empty() {
                 // Written by a process that perhaps died before it synced.
-                true => atomic::sync_directory(&folder),
-                false => pieces::take(&folder, &held.name, &file, &old, self.lock_timeout),
+                true => atomic::sync_directory(folder),
+                false => file.take(&old, self.lock_timeout),
             };
             let changed = receipt.bytes.0 != receipt.bytes.1;
             done.map_err(|error| if changed { unsure(error) } else { error })?;
@@ -202,7 +214,7 @@ impl Store {
             return Ok(written);
         };
         let archive = atomic::folder(self.directory(), ARCHIVE)?;
-        self.settle_archive(held, old.session, &archive)?;
+        self.settle_archive(held, old.session(), &archive)?;
         let shown = archive.shown(&held.name);
         let before = pieces::append_of(&archive, &held.name, &mut |out| {
             atomic::put_bytes(out, &shown, run)?;
@@ -224,54 +236,58 @@ impl Store {
         session: &Session,
         archive: &Directory,
     ) -> Result<()> {
-        let file = pieces::read(archive, &held.name)?;
-        let mut length = file.len();
-        let whole = pieces::runs(&file).last().map_or(0, |run| run.end);
-        while let Some(run) = pieces::unfinished(&file, whole..length, lines::BEGIN) {
-            let bytes = &file[run.bytes.clone()];
-            let id = text(&file, &run, "id").unwrap_or_default();
-            let end = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
-            if Self::needs(session, &id, &bytes[..end]) || !held.has_beginning(&bytes[end..])? {
+        let file = Pieces::open(archive, &held.name)?;
+        let mut length = file.length;
+        let whole = file.runs.last().map_or(0, |run| run.end);
+        while let Some(run) = file.unfinished(whole..length, lines::BEGIN)? {
+            let (is_needed, rest) = Self::needs(session, &file, &run)?;
+            if is_needed || !held.has_beginning(&rest)? {
                 break;
             }
-            length = run.line.start;
+            length = run.start;
         }
-        for run in own_runs(&file, session).iter().rev() {
-            let id = text(&file, run, "id").unwrap_or_default();
-            if !run.sound || run.end != length || Self::needs(session, &id, &file[run.bytes.clone()]) {
+        for run in own_runs(&file, session).rev() {
+            if !run.sound || run.end != length || Self::needs(session, &file, run)?.0 {
                 break;
             }
-            length = run.line.start;
+            length = run.start;
         }
-        if length < file.len() {
-            pieces::cut(archive, &held.name, length as u64)?;
+        if length < file.length {
+            pieces::cut(archive, &held.name, length)?;
         }
         Ok(())
     }
 
-    /// Whether the archive is the only place of these lines: the log knows this gc, or lacks one of them.
-    fn needs(session: &Session, event: &str, run: &[u8]) -> bool {
-        let known = session.live_events().into_iter().any(|index| {
+    /// Whether the archive is the only place of the lines of a run: the log knows this gc, or lacks one of them. Also
+    /// returns a last line without newline, which may be part of one.
+    fn needs(session: &Session, file: &Pieces<'_>, run: &Run) -> Result<(bool, Vec<u8>)> {
+        let event = run.text("id").unwrap_or_default();
+        let is_known = session.live_events().into_iter().any(|index| {
             let record = session.record(index);
-            record
-                .event()
-                .and_then(|own| own.id())
-                .is_some_and(|id| id == event)
+            let id = record.event().and_then(|own| own.id());
+            id.is_some_and(|id| id == event)
         });
+        if is_known {
+            return Ok((true, Vec::new()));
+        }
         // A reduced line is compared like the complete one.
         let known_as = |line: &[u8]| key::digest([&*reduced::line(line)]);
-        let mut lines: HashMap<[u8; 32], usize> = HashMap::new();
-        for index in 0..session.len() {
-            *lines.entry(known_as(session.full(index))).or_default() += 1;
-        }
-        let mut found = |line: &[u8]| match lines.get_mut(&known_as(&log::strip(line))) {
-            Some(left) if *left > 0 => {
-                *left -= 1;
-                true
+        let (mut lines, mut rest) = (Vec::new(), Vec::new());
+        file.each_line(run, &mut |line| {
+            match line.ends_with(b"\n") || run.sound {
+                true => lines.push(known_as(&log::strip(line))),
+                false => rest = line.to_vec(),
             }
-            _ => false,
-        };
-        known || !run.split_inclusive(|byte| *byte == b'\n').all(&mut found)
+            Ok(())
+        })?;
+        let mut known: Vec<_> = (0..session.len())
+            .map(|index| known_as(session.full(index)))
+            .collect();
+        known.sort_unstable();
+        lines.sort_unstable();
+        let mut known = known.into_iter();
+        let is_there = lines.into_iter().all(|line| known.any(|own| own == line));
+        Ok((!is_there, rest))
     }
 
     /// Reads a session with archived lines merged back, as far as the archive has them; returns the length of the
@@ -281,15 +297,22 @@ impl Store {
         let Some(archive) = self.directory().inner(ARCHIVE)? else {
             return Ok((session, length));
         };
-        let file = pieces::read(&archive, &log_name(id))?;
-        for run in own_runs(&file, &session).iter().rev().filter(|run| run.sound) {
-            let event = text(&file, run, "id").unwrap_or_default();
-            let bytes = &file[run.bytes.clone()];
-            if let Some(lines) = rejoined(&session, &file[run.line.clone()], bytes, &event) {
-                session = Session::default();
-                let body = |line: &Vec<u8>| line.strip_suffix(b"\n").unwrap_or(line).to_vec();
-                lines.iter().for_each(|line| session.push_new(&body(line)));
+        let name = log_name(id);
+        let file = Pieces::open(&archive, &name)?;
+        let runs: Vec<&Run> = own_runs(&file, &session).collect();
+        for run in runs.into_iter().rev().filter(|run| run.sound) {
+            let Some(rejoined) = Rejoined::new(&session, &file, run) else {
+                continue;
+            };
+            let (mut back, mut lines) = (Session::default(), rejoined.lines());
+            while let Some(line) = lines.next()? {
+                let line = match line {
+                    Merged::Log(index) => session.full(index),
+                    Merged::Archived(line) => line,
+                };
+                back.push_new(line.strip_suffix(b"\n").unwrap_or(line));
             }
+            session = back;
         }
         Ok((session, length))
     }
@@ -311,17 +334,12 @@ impl Store {
         let Some(archive) = self.directory().inner(ARCHIVE)? else {
             return Ok(Vec::new());
         };
-        let file = pieces::read(&archive, &log_name(key::checked_id(id)?))?;
+        let name = log_name(key::checked_id(id)?);
+        let file = Pieces::open(&archive, &name)?;
         let session = self.load_events(id, &mut Report::default())?;
-        let archived = |run: &Run| {
-            let bytes = &file[run.bytes.clone()];
-            Some(Archived {
-                event: text(&file, run, "id")?.into_owned(),
-                lines: memchr::memchr_iter(b'\n', bytes).count() as u64,
-                bytes: bytes.len() as u64,
-            })
-        };
-        Ok(own_runs(&file, &session).iter().filter_map(archived).collect())
+        own_runs(&file, &session)
+            .map(|run| Archived::of(&file, run))
+            .collect()
     }
 
     /// Restores the lines that the gc with this event id removed, and appends `line`, which records that; `dry_run`
@@ -329,7 +347,8 @@ impl Store {
     /// its result, and only if the view does not change.
     pub fn thicken(&self, id: &str, event: &str, line: &[u8], dry_run: bool) -> Result<Archived> {
         let held = Held::open(self, key::checked_id(id)?)?;
-        let (session, _) = held.lines(Session::default())?;
+        let lines = held.lines(Session::of_digests())?;
+        let session = &lines.session;
         let none = || {
             Error::new(Kind::No, format!("the archive has no data of gc {event}"))
                 .hint("gc --discard deletes messages permanently")
@@ -337,16 +356,20 @@ impl Store {
         let archive = self.directory().inner(ARCHIVE)?.ok_or_else(none)?;
         if !dry_run {
             held.sweep(Some(&archive));
-            self.settle_archive(&held, &session, &archive)?;
+            self.settle_archive(&held, session, &archive)?;
         }
-        let file = pieces::read(&archive, &held.name)?;
-        let runs = own_runs(&file, &session);
-        let of = |run: &Run| text(&file, run, "id").unwrap_or_default();
-        let run = runs.iter().find(|run| of(run) == event).ok_or_else(none)?;
-        if let Some(newest) = runs.last().filter(|newest| of(newest) != event) {
+        let file = Pieces::open(&archive, &held.name)?;
+        let is_it = |run: &&Run| run.text("id").is_some_and(|id| id == event);
+        let run = own_runs(&file, session).find(is_it);
+        let run = run.ok_or_else(none)?;
+        let newest = own_runs(&file, session).last();
+        if let Some(newest) = newest.filter(|newest| !is_it(newest)) {
             return Err(Error::new(
                 Kind::No,
-                format!("the later gc {} depends on this one", of(newest)),
+                format!(
+                    "the later gc {} depends on this one",
+                    newest.text("id").unwrap_or_default()
+                ),
             )
             .hint("undo that one first"));
         }
@@ -356,50 +379,59 @@ impl Store {
                     .at(archive.shown(&held.name), Place::default()),
             );
         }
-        let bytes = &file[run.bytes.clone()];
-        let lines = rejoined(&session, &file[run.line.clone()], bytes, event).ok_or_else(|| {
+        let rejoined = Rejoined::new(session, &file, run).ok_or_else(|| {
             Error::new(
                 Kind::Data,
                 "the log was modified since that gc; nothing was changed",
             )
             .hint(format!("find the lines in {}", archive.shown(&held.name)))
         })?;
-        let mut back = Session::default();
-        let mut pending = Pending::default();
-        for line in lines.iter().map(Vec::as_slice).chain([line]) {
-            back.push_new(line.strip_suffix(b"\n").unwrap_or(line));
-            pending.push(line)?;
-        }
-        if View::replay(&back).shown(&back) != View::replay(&session).shown(&session) {
+        let old = Old {
+            held: &held,
+            lines: &lines,
+        };
+        let (mut back, mut sum) = (Session::of_digests(), 0);
+        back.reserve(rejoined.len());
+        rejoined.each_line(&old, line, &mut |line| {
+            sum = crc32c::crc32c_append(sum, line);
+            // Not at offset 0: a byte order mark would be content here.
+            back.push_reduced(&Record::parse(line, Place { line: 0, offset: 1 }));
+            Ok(())
+        })?;
+        if !shows_the_same(&back, session) {
             return Err(
                 Error::new(Kind::No, "later changes conflict with the archived lines")
                     .hint("undo the later changes first; list them with: convo restore --list"),
             );
         }
-        pending.close(&mut Chain::default());
-        let told = Archived {
-            event: event.to_string(),
-            lines: memchr::memchr_iter(b'\n', bytes).count() as u64,
-            bytes: bytes.len() as u64,
-        };
+        drop(back);
+        let told = Archived::of(&file, run)?;
         if dry_run {
             return Ok(told);
         }
         rewrite::refuse_writers(&held.file, &held.sessions.shown(&held.name))
             .map_err(|error| error.hint("nothing was changed; close it first"))?;
-        let shown = held.shown();
         held.replace(self, &mut |out| {
-            atomic::put_bytes(out, &shown, pending.bytes(false))
+            let (mut new, mut written) = (NewLog::new(&held, out), 0);
+            rejoined.each_line(&old, line, &mut |line| {
+                written = crc32c::crc32c_append(written, line);
+                new.push(line)
+            })?;
+            match written == sum {
+                true => new.finish().map(drop),
+                false => Err(held.modified()),
+            }
         })?;
-        let out = run.line.start..run.end;
-        pieces::take(
-            &archive,
-            &held.name,
-            &file,
-            std::slice::from_ref(&out),
-            self.lock_timeout,
-        )
-        .map_err(unsure)?;
+        file.take(slice::from_ref(&(run.start..run.end)), self.lock_timeout)
+            .map_err(unsure)?;
         Ok(told)
     }
+}
+
+/// Whether both sessions have the same view. Lines may be reduced.
+fn shows_the_same(one: &Session, other: &Session) -> bool {
+    let (shown, other_shown) = (View::replay(one), View::replay(other));
+    let reduced = |line: Cow<'_, [u8]>| reduced::line(&line).into_owned();
+    let other_shown = other_shown.each_shown(other).map(reduced);
+    shown.each_shown(one).map(reduced).eq(other_shown)
 }

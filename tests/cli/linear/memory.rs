@@ -95,7 +95,7 @@ fn a_stored_log_is_read_as_a_stream() {
         let messages = all.split_once('\n').unwrap().1;
         env.write("in.jsonl", messages);
         let run = env.shell(&format!(
-            "convo -q new --alias {name} && convo append {name} --stream <in.jsonl && convo truncate {name} --keep-last 1"
+            "convo -q new --id {name} && convo append {name} --stream <in.jsonl && convo truncate {name} --keep-last 1"
         ));
         assert_eq!(run.status, 0, "{run}");
     }
@@ -114,6 +114,40 @@ fn a_stored_log_is_read_as_a_stream() {
     let list = env.shell("convo restore --list large");
     let rows = String::from_utf8_lossy(&list.stdout);
     assert!(rows.contains("5999 lines"), "{list}");
+    let gc = rows.lines().find(|row| row.contains("5999 lines"));
+    let gc = gc.and_then(|row| row.split('\t').next()).unwrap();
+    let verb = ["restore", "@", gc];
+    let least = least(&env, &["gc", "--dry-run", "@"], "small");
+    assert!(fits(&env, least + ROOM, &verb, "large"));
+    let log = std::fs::read(env.log("large")).unwrap();
+    assert!(log.len() > 2 * (ROOM << 10), "all lines are back");
+    let middle = log.len() / 2
+        + log[log.len() / 2..]
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .unwrap()
+        + 1;
+    let next = middle + log[middle..].iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let garbage = [&log[..middle], b"by hand\n", &log[middle..]].concat();
+    let twice = [&log[..next], &log[middle..]].concat();
+    let torn = [&log[..], b"{\"role\":\"us"].concat();
+    let mut zeros = log.clone();
+    zeros[middle..middle + 4096].fill(0);
+    let mut flipped = log.clone();
+    flipped[middle + 20] ^= 1;
+    for (what, damaged) in [
+        ("garbage", garbage),
+        ("twice", twice),
+        ("torn", torn),
+        ("zeros", zeros),
+        ("flipped", flipped),
+    ] {
+        std::fs::write(env.log("large"), &damaged).unwrap();
+        env.run(&["fsck", "-q"]).status(1);
+        let repair = &["fsck", "--repair", "@"];
+        assert!(fits(&env, least + ROOM, repair, "large"), "{what}");
+        env.run(&["fsck", "-q"]).fine();
+    }
 }
 
 #[test]
