@@ -191,14 +191,10 @@ fn a_list_starts_no_plugin_while_the_database_is_the_same() {
     let second = list(&env).fine();
     assert_eq!(first.out(), second.out());
     say(&database, "ses_one", THEN + 120_000, "user", "More.");
-    let third = list(&env).status(0);
+    let third = list(&env)
+        .status(69)
+        .says("opencode/opencode.db: convo-sqlite failed:");
     assert_eq!(third.out(), "");
-    assert!(
-        third
-            .stderr
-            .contains("not listed: opencode (convo-sqlite failed:"),
-        "{third}"
-    );
     std::fs::remove_file(plugin).unwrap();
     let fourth = list(&env).fine();
     assert!(fourth.out().contains("opencode:ses_one\t3\t"), "{fourth}");
@@ -227,6 +223,27 @@ fn without_the_plugin_databases_are_named() {
     let run = env.run_without_plugins(&["show", "opencode:ses_one"]).status(69);
     run.says("require the plugin convo-sqlite")
         .says("install convo-sqlite");
+}
+
+#[test]
+fn a_database_that_cannot_be_read_is_an_error_of_every_list() {
+    let (env, database) = opencode();
+    database.close().unwrap();
+    std::fs::write(path(&env), "garbage").unwrap();
+    for command in [
+        &["agents"][..],
+        &["list", "--agents"],
+        &["search", "lease"],
+        &["archive"],
+    ] {
+        let run = env.run(command).status(65);
+        run.says("opencode/opencode.db: not an SQLite database");
+    }
+    let home = &env.run(&["agents", "--json"]).status(65).objects()[0];
+    assert_eq!(
+        (&home["readable"], &home["reason"]),
+        (&false.into(), &"not an SQLite database".into())
+    );
 }
 
 #[test]

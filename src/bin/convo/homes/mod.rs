@@ -77,6 +77,8 @@ pub struct Listing {
     unread: Option<String>,
     /// Errors of files that cannot be read as sessions.
     pub errors: Vec<Error>,
+    /// Errors of databases.
+    pub failed: Vec<Error>,
 }
 
 impl Listing {
@@ -104,6 +106,7 @@ impl Listing {
         for (path, why) in &self.files.problems {
             failed(path, why);
         }
+        self.failed.iter().for_each(|error| context.output.error(error));
         for error in &self.errors {
             match error.kind {
                 // Programs keep other files next to their sessions.
@@ -186,6 +189,7 @@ pub fn listings_with(
             orphans: orphans(&home, &files.transcripts).len() as u64,
             sessions: Vec::new(),
             errors: Vec::new(),
+            failed: Vec::new(),
             files,
             home,
         });
@@ -232,7 +236,10 @@ pub fn listings_with(
                     add(listing, &marks[work.home], transcript, parts, &mut directories);
                 }
             }
-            Err(error) if is_database(&work.transcript) => listing.unread = Some(error.message),
+            Err(error) if is_database(&work.transcript) => {
+                listing.unread = Some(error.message.clone());
+                listing.failed.push(error);
+            }
             Err(error) => listing.errors.push(error),
         }
     }

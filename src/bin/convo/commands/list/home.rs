@@ -34,7 +34,9 @@ pub fn rows(context: &Context, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Row>> 
     let mut rows = Vec::new();
     let mut unread = Vec::new();
     for listing in homes::listings_with(context, found, &wanted.reading)? {
-        if let (None, Some(reason)) = (&listing.home.problem, listing.reason()) {
+        // What failed is reported as an error.
+        let has_failed = listing.home.problem.is_some() || !listing.failed.is_empty();
+        if let (false, Some(reason)) = (has_failed, listing.reason()) {
             unread.push((listing.home.program.name, reason));
         }
         listing.report(context);
