@@ -80,6 +80,7 @@ pub use redact::{Redacted, Redaction};
 pub use rewrite::{Rewrite, refuse_writers, remove_file, rename_new, settle_file, write_atomically};
 pub use sessions::{EXACTLY, Sessions};
 pub use stage::{Batch, Staged};
+pub use tail::torn_line;
 
 use crate::error::{Error, Kind, Result};
 use crate::format::report::Report;

@@ -2,6 +2,7 @@
 
 use super::log::{Chain, REPAIR_LENGTH, SEAL, digits_of};
 use crate::error::Place;
+use crate::model::json::{self, Dialect};
 use crate::model::record::{Kind as Line, Record};
 use std::fs::File;
 use std::io;
@@ -72,6 +73,26 @@ pub fn last_line(file: &File, length: u64) -> io::Result<Vec<u8>> {
 
 /// The length of a log without an incomplete last line: one without newline that is not yet a record.
 pub fn complete_length(file: &File, length: u64) -> io::Result<u64> {
+    let (start, last) = unfinished(file, length)?;
+    let record = Record::parse(&last, Place { line: 0, offset: 1 });
+    match record.kind {
+        Line::Unreadable(_) => Ok(start),
+        _ => Ok(length),
+    }
+}
+
+/// The start of the last line of another program's log if it has no newline and is not yet a value: the program may be
+/// writing it. None if it is complete.
+pub fn torn_line(file: &File) -> io::Result<Option<u64>> {
+    let length = file.metadata()?.len();
+    let (start, last) = unfinished(file, length)?;
+    let line = last.trim_ascii();
+    let is_torn = !line.is_empty() && json::value_end(line, 0, Dialect::Python).is_err();
+    Ok(is_torn.then_some(start))
+}
+
+/// The start and the bytes of the last line if it has no newline; otherwise the length, and no bytes.
+fn unfinished(file: &File, length: u64) -> io::Result<(u64, Vec<u8>)> {
     let mut start = length;
     let mut last = Vec::new();
     loop {
@@ -89,11 +110,7 @@ pub fn complete_length(file: &File, length: u64) -> io::Result<u64> {
             break;
         }
     }
-    let record = Record::parse(&last, Place { line: 0, offset: 1 });
-    match record.kind {
-        Line::Unreadable(_) => Ok(start),
-        _ => Ok(length),
-    }
+    Ok((start, last))
 }
 
 fn read(file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {

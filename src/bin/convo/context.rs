@@ -224,6 +224,14 @@ impl Context {
         }
     }
 
+    /// Whether an operand named a session in a home that a program may be writing to this file.
+    pub fn is_running(&self, path: &Path) -> bool {
+        let running = self.running.read().unwrap_or_else(PoisonError::into_inner);
+        running
+            .iter()
+            .any(|(known, mark)| known == path && mark.is_some())
+    }
+
     /// Refuses to change the file of a running session, or a copy in the archive. `force` permits a session that is
     /// only considered running because it changed recently.
     pub fn refuse_running(&self, path: &Path, force: bool) -> Result<()> {
@@ -277,6 +285,14 @@ pub fn stopped() -> Error {
 
 /// Adds the name of the input to an error.
 pub fn named(mut error: Error, label: &str) -> Error {
+    // Some messages begin with the path, which may be the name.
+    if let Some(rest) = error
+        .message
+        .strip_prefix(label)
+        .and_then(|rest| rest.strip_prefix(": "))
+    {
+        error.message = rest.to_string();
+    }
     match &mut error.at {
         Some((input, _)) if input.is_empty() => *input = label.to_string(),
         Some(_) => {}

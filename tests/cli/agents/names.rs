@@ -176,3 +176,38 @@ fn names_are_completed() {
         );
     }
 }
+
+#[test]
+fn a_line_that_a_running_program_is_writing_is_not_damage() {
+    let env = homes();
+    let name = format!("claude-code:{FIRST}");
+    let whole = claude(FIRST, "/src/a b#c", "Who holds the lease?");
+    let torn = format!("{whole}{}", &whole[..100]);
+    let path = |days: u64| {
+        put(
+            &env,
+            format!(".claude/projects/-src-a-b--c/{FIRST}.jsonl"),
+            &torn,
+            days,
+        )
+    };
+    path(0);
+    for command in ["cat", "show", "count", "check"] {
+        let run = env.run(&[command, &name]).status(0);
+        assert!(!run.out().is_empty(), "{command}");
+    }
+    let project = env.work().display().to_string();
+    env.run(&["handoff", &name, "--to", "codex", "--project", &project])
+        .status(0);
+    // The program ended long ago, or another file is meant.
+    let path = path(3);
+    env.run(&["cat", &name]).status(65);
+    put(&env, path.strip_prefix(home(&env)).unwrap(), &torn, 0);
+    env.run(&["cat", path.to_str().unwrap()]).status(65);
+    // A complete line without a newline is read.
+    put(&env, path.strip_prefix(home(&env)).unwrap(), whole.trim_end(), 0);
+    assert_eq!(
+        env.run(&["cat", "--to", "native", &name]).fine().objects().len(),
+        3
+    );
+}

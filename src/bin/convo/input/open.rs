@@ -16,7 +16,7 @@ use convo::format::wrapping::Wrapped;
 use convo::format::{self, Format, Stream, goaitools};
 use convo::model::session::Session;
 use convo::store::foreign::has_sidecar;
-use convo::store::{Facts, length_before_write};
+use convo::store::{Facts, length_before_write, torn_line};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
@@ -104,7 +104,8 @@ impl Context {
                     );
                 }
                 let facts = Facts::of(&file).ok();
-                match length_before_write(&file) {
+                let length = length_before_write(&file).or_else(|| self.length_of_running(path, &file));
+                match length {
                     Some(length) => self.open_stream(label, file.take(length), Some((path, facts)), reading),
                     None => self.open_stream(label, file, Some((path, facts)), reading),
                 }
@@ -115,6 +116,15 @@ impl Context {
             }
             Err(error) => Err(Error::io("cannot open", error)),
         }
+    }
+
+    /// The length of a running session's log without its last line, if its program is writing that.
+    fn length_of_running(&self, path: &Path, file: &File) -> Option<u64> {
+        let is_log = path.extension().is_some_and(|ending| ending == "jsonl");
+        if !is_log || !self.is_running(path) {
+            return None;
+        }
+        torn_line(file).ok().flatten()
     }
 
     fn open_stream<R: Read + 'static>(
