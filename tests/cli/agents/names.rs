@@ -211,3 +211,24 @@ fn a_line_that_a_running_program_is_writing_is_not_damage() {
         3
     );
 }
+
+#[test]
+fn two_files_of_one_session_are_named_by_their_paths() {
+    let env = homes();
+    let copy = put(
+        &env,
+        format!(".claude/projects/-src-copy/{FIRST}.jsonl"),
+        &claude(FIRST, "/src/a b#c", "Who holds the lease?"),
+        3,
+    );
+    let run = env
+        .run(&["cat", &format!("claude:{FIRST}")])
+        .status(66)
+        .says("ambiguous: 2 sessions");
+    let other = home(&env).join(format!(".claude/projects/-src-a-b--c/{FIRST}.jsonl"));
+    for path in [&copy, &other] {
+        // The path is an operand.
+        assert!(run.stderr.contains(path.to_str().unwrap()), "{run}");
+        env.run(&["cat", path.to_str().unwrap()]).fine();
+    }
+}

@@ -244,7 +244,12 @@ fn choose(homes: &[Home], mut found: Vec<Candidate>, wanted: &Wanted) -> Result<
     }
     if found.len() > 1 {
         found.sort_by_key(|one| std::cmp::Reverse(one.updated));
-        let name = |one: &Candidate| format!("{}:{}", homes[one.home].program.name, one.name);
+        let own = |one: &Candidate| format!("{}:{}", homes[one.home].program.name, one.name);
+        // The same session in two files has one name.
+        let name = |one: &Candidate| match found.iter().filter(|other| own(other) == own(one)).count() {
+            1 => own(one),
+            _ => path_name(&one.transcript.path),
+        };
         let names: Vec<String> = found.iter().take(NAMED).map(name).collect();
         let more = if found.len() > NAMED { ", ..." } else { "" };
         let error = Error::new(Kind::NotFound, format!("ambiguous: {} sessions", found.len()));
