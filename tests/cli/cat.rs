@@ -1,6 +1,8 @@
 //! `convo cat`.
 
 use crate::env::{BARE, CHAT, Env, OPENAI};
+use std::io::{Read, Write};
+use std::process::Stdio;
 
 #[test]
 fn a_native_stream_comes_out_as_it_went_in() {
@@ -261,4 +263,40 @@ fn the_original_of_a_shortened_session_is_exported() {
         Some("exchanges\t1\t1"),
         "{last}"
     );
+}
+
+/// Otherwise the processes of a pipeline wait for each other every 64 KiB.
+#[cfg(target_os = "linux")]
+#[test]
+fn pipes_are_enlarged_when_much_passes() {
+    use rustix::pipe::fcntl_getpipe_size;
+    let env = Env::new();
+    for (messages, is_enlarged) in [(1, false), (20_000, true)] {
+        let mut child = env
+            .command(&["cat"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let (input, sent) = (BARE.repeat(messages), fcntl_getpipe_size(&stdin).unwrap());
+        let mut output = String::new();
+        let sizes = std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                stdin.write_all(input.as_bytes()).unwrap();
+                let size = fcntl_getpipe_size(&stdin).unwrap();
+                drop(stdin);
+                size
+            });
+            stdout.read_to_string(&mut output).unwrap();
+            [writer.join().unwrap(), fcntl_getpipe_size(&stdout).unwrap()]
+        });
+        assert!(child.wait().unwrap().success());
+        assert!(output == input, "{messages} messages");
+        let larger = sizes.map(|size| size > sent);
+        assert_eq!(
+            larger, [is_enlarged; 2],
+            "{messages} messages: {sizes:?}, {sent} before"
+        );
+    }
 }

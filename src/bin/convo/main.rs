@@ -14,6 +14,7 @@ mod key_args;
 mod output;
 mod overviews;
 mod parallel;
+mod pipe;
 mod prices;
 mod programs;
 mod provider_request;

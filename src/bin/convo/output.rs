@@ -1,5 +1,6 @@
 //! The only file that prints: data on standard output, messages on standard error.
 
+use crate::pipe;
 use crate::terminal::pager;
 use crate::terminal::terminal_filter::TerminalFilter;
 pub use crate::terminal::visible::{in_line, visible};
@@ -257,7 +258,13 @@ impl Output {
 
     /// Writes text with our own colors; text of sessions must be filtered with [`visible`].
     pub fn styled<T>(&self, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>) -> anyhow::Result<T> {
-        let mut out = io::BufWriter::with_capacity(64 * 1024, Unlocked { failed: &self.failed });
+        let mut out = io::BufWriter::with_capacity(
+            64 * 1024,
+            Unlocked {
+                failed: &self.failed,
+                is_enlarged: false,
+            },
+        );
         let done = write(&mut out);
         // Flush first, so that an error follows the data before it.
         let flushed = if self.stdout_failed() { Ok(()) } else { out.flush() };
@@ -328,11 +335,16 @@ impl Output {
 /// Standard output without the standard library's line buffer.
 struct Unlocked<'f> {
     failed: &'f AtomicBool,
+    is_enlarged: bool,
 }
 
 impl Write for Unlocked<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = rustix::io::write(rustix::stdio::stdout(), bytes).map_err(io::Error::from);
+        if !self.is_enlarged && written.as_ref().is_ok_and(|&written| written >= pipe::BLOCK) {
+            self.is_enlarged = true;
+            pipe::enlarge(rustix::stdio::stdout());
+        }
         // The caller repeats an interrupted write.
         if written
             .as_ref()

@@ -2,6 +2,7 @@
 
 use crate::input::opencode_dir;
 use crate::input::regular;
+use crate::pipe::Stdin;
 use convo::error::{Error, Kind, Result};
 use convo::format::detect::{self, Detection, Hints};
 use convo::format::report::Report;
@@ -48,7 +49,7 @@ thread_local! {
 
 /// Standard input, including the bytes read for detection.
 pub fn stdin() -> impl Read {
-    io::Cursor::new(UNREAD.take()).chain(io::stdin())
+    io::Cursor::new(UNREAD.take()).chain(Stdin::default())
 }
 
 /// The head of standard input, and whether that is all of it; [`stdin`] still returns everything.
