@@ -31,9 +31,10 @@ pub fn residue(source: &[u8], encoded: &[u8]) -> Option<Vec<u8>> {
 
 /// The annotation from which an element is restored, given the encoding of its messages.
 pub fn note(raw: &[u8], encoded: Option<Vec<u8>>) -> (&'static str, Vec<u8>) {
-    let note = encoded.and_then(|encoded| match residue(raw, &encoded) {
-        None => json::same(raw, &encoded).then(|| b"null".to_vec()),
-        Some(found) => json::same(raw, &restore(&encoded, &found)).then_some(found),
+    let note = encoded.and_then(|encoded| match compare(raw, &encoded, 0) {
+        Difference::None => Some(b"null".to_vec()),
+        Difference::Inside(found) => json::same(raw, &restore(&encoded, &found)).then_some(found),
+        Difference::Other => None,
     });
     match note {
         Some(residue) => ("residue", residue),
