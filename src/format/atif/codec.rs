@@ -38,7 +38,7 @@ impl Codec for Atif {
         }
     }
 
-    fn remarks(&self, about: &[u8], steps: &[Vec<u8>]) -> Vec<String> {
+    fn remarks(&self, _: &Option<usize>, about: &[u8], steps: &[Vec<u8>]) -> Vec<String> {
         let mut remarks = Vec::new();
         let version = text(about, "schema_version").unwrap_or_default();
         let number = version

@@ -124,7 +124,7 @@ pub trait Codec: Sized + Sync + 'static {
     /// Completes the messages of an element with information from companion files.
     fn complete(&self, _sidecar: &Sidecar, _element: &[u8], _messages: &mut [Draft]) {}
     /// Remarks on a session for its reader.
-    fn remarks(&self, _about: &[u8], _elements: &[Vec<u8>]) -> Vec<String> {
+    fn remarks(&self, _outline: &Self::Outline, _about: &[u8], _elements: &[Vec<u8>]) -> Vec<String> {
         Vec::new()
     }
     /// Documents nested in a document; each becomes a session after the main one. They cannot be changed in place.

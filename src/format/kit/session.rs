@@ -56,7 +56,7 @@ pub fn session<C: Codec>(
     }
     source.is_aside = parsed.aside.is_some();
     let outline = codec.numbered_outline(input.nth + 1, &raws);
-    for what in codec.remarks(parsed.about.as_deref().unwrap_or(b"{}"), &raws) {
+    for what in codec.remarks(&outline, parsed.about.as_deref().unwrap_or(b"{}"), &raws) {
         report.note(Place::default(), what);
     }
     let mut session = Session::default();

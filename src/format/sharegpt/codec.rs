@@ -1,7 +1,6 @@
 //! Implements the kit's codec for records; each turn is an element.
 
-use super::call;
-use super::decode::{self, is_known, member_names, role_of};
+use super::decode::{Outline, member_names, role_of};
 use super::{NAME, encode};
 use crate::format::Format;
 use crate::format::Purpose;
@@ -13,7 +12,7 @@ use crate::format::request::draft::Draft;
 use crate::format::request::piece::{Said, add_rest};
 use crate::format::workspace::Member;
 use crate::model::header;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -42,8 +41,7 @@ impl Codec for Sharegpt {
     const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "source"];
     const PLACED: &'static [Member] = &[Member::Tools];
     const VARIANTS: &'static [Sharegpt] = &VARIANTS;
-    /// The messages of the turns.
-    type Outline = Vec<Option<Draft>>;
+    type Outline = Outline;
 
     fn variant(&self) -> &'static str {
         if self.has_parts { "parts" } else { "turns" }
@@ -72,49 +70,38 @@ impl Codec for Sharegpt {
         Some(message)
     }
 
-    fn remarks(&self, about: &[u8], turns: &[Vec<u8>]) -> Vec<String> {
-        let [speaker, said] = member_names(self.has_parts);
-        let mut remarks = Vec::new();
-        for turn in turns {
-            let Some(from) = text(turn, speaker) else { continue };
-            if !is_known(&from) {
-                remarks.push(format!("unknown sender '{from}'; used as role"));
-            }
-            let is_call = || json::member_text(turn, said).is_some_and(|text| call::read(&text).is_some());
-            if from == "function_call" && !self.has_parts && !is_call() {
-                remarks.push("a function_call that is not a call; read as text".to_string());
-            }
-        }
-        for name in ["chosen", "rejected"] {
-            if json::member(about, name).is_some() {
-                remarks.push(format!("'{name}' is an alternative reply; kept in the metadata"));
-            }
+    fn remarks(&self, outline: &Outline, about: &[u8], _: &[Vec<u8>]) -> Vec<String> {
+        let mut remarks = outline.remarks.clone();
+        let members = json::members(about, Dialect::Strict).unwrap_or_default();
+        let names = members.iter().map(|(name, _)| name.as_ref());
+        for name in names.filter(|name| matches!(*name, "chosen" | "rejected")) {
+            remarks.push(format!("'{name}' is an alternative reply; kept in the metadata"));
         }
         remarks
     }
 
-    fn outline(&self, turns: &[Vec<u8>]) -> Self::Outline {
+    fn outline(&self, turns: &[Vec<u8>]) -> Outline {
         self.numbered_outline(1, turns)
     }
 
     /// Calls have the number of their record in their ids.
-    fn numbered_outline(&self, number: usize, turns: &[Vec<u8>]) -> Self::Outline {
-        decode::messages(turns, self.has_parts, number)
+    fn numbered_outline(&self, number: usize, turns: &[Vec<u8>]) -> Outline {
+        Outline::of(turns, self.has_parts, number)
     }
 
-    fn decode(&self, messages: &Self::Outline, nth: usize, _: &[u8]) -> Decoded {
-        match messages.get(nth).cloned().flatten() {
+    fn decode(&self, outline: &Outline, nth: usize, _: &[u8]) -> Decoded {
+        match outline.messages.get(nth).cloned().flatten() {
             Some(message) => Decoded::Messages(vec![message.into()]),
             None => Decoded::Unrecognized,
         }
     }
 
     fn fault(&self, turn: &[u8]) -> Option<String> {
-        text(turn, member_names(self.has_parts)[0])?;
-        match json::member(turn, "value") {
-            Some(_) => None,
-            None => content::fault(turn, &["tool_calls", "tool_call_id", "function_call"]),
+        if json::member(turn, "value").is_some() {
+            return None;
         }
+        text(turn, member_names(self.has_parts)[0])?;
+        content::fault(turn, &["tool_calls", "tool_call_id", "function_call"])
     }
 
     fn id(&self, _: &[u8]) -> Option<String> {

@@ -32,42 +32,57 @@ pub fn role_of(from: &str) -> &str {
     }
 }
 
-/// Whether a sender name has a role.
-pub fn is_known(from: &str) -> bool {
-    SENDERS.iter().any(|(_, role)| *role == role_of(from))
+/// The messages of a record.
+pub struct Outline {
+    /// The message of each turn, if it has one.
+    pub messages: Vec<Option<Draft>>,
+    /// Remarks on the turns.
+    pub remarks: Vec<String>,
 }
 
-/// The message of each turn, if it has one, for the record with this number.
-pub fn messages(turns: &[Vec<u8>], has_parts: bool, number: usize) -> Vec<Option<Draft>> {
-    let mut calls = Calls::of(number);
-    turns
-        .iter()
-        .map(|turn| message(turn, has_parts, &mut calls))
-        .collect()
+impl Outline {
+    /// For the turns of the record with this number.
+    pub fn of(turns: &[Vec<u8>], has_parts: bool, number: usize) -> Outline {
+        let (mut calls, mut remarks) = (Calls::of(number), Vec::new());
+        let messages = turns
+            .iter()
+            .map(|turn| message(turn, has_parts, &mut calls, &mut remarks));
+        Outline {
+            messages: messages.collect(),
+            remarks,
+        }
+    }
 }
 
 /// The message of a turn; `None` if it has no sender.
-fn message(turn: &[u8], has_parts: bool, calls: &mut Calls) -> Option<Draft> {
+fn message(turn: &[u8], has_parts: bool, calls: &mut Calls, remarks: &mut Vec<String>) -> Option<Draft> {
     let turn = Object::of(turn)?;
     let [speaker, said] = member_names(has_parts);
     let from = turn.filled(speaker)?;
     let role = role_of(&from);
+    if !SENDERS.iter().any(|(_, known)| *known == role) {
+        remarks.push(format!("unknown sender '{from}'; used as role"));
+    }
     if role == "user" {
         calls.close();
     }
     let mut draft = Draft::new(role);
     let value = turn.get(said).unwrap_or(b"null");
-    let called = || call::read(&json::text(value)?);
-    if has_parts {
-        parts(value, &mut draft, calls);
-    } else if from == "function_call"
-        && let Some((called, is_array)) = called()
-    {
-        let called = called.iter().map(|one| calls.made(one));
-        draft.raw("content", "null").raw("tool_calls", array(called));
-        draft.note("array", is_array.then(|| b"true".to_vec()));
-    } else {
-        draft.raw("content", content(value));
+    let is_call = from == "function_call" && !has_parts;
+    let called = is_call.then(|| json::text(value)).flatten();
+    match called.and_then(|text| call::read(&text)) {
+        _ if has_parts => parts(value, &mut draft, calls),
+        Some((called, is_array)) => {
+            let called = called.iter().map(|one| calls.made(one));
+            draft.raw("content", "null").raw("tool_calls", array(called));
+            draft.note("array", is_array.then(|| b"true".to_vec()));
+        }
+        None => {
+            if is_call {
+                remarks.push("a function_call that is not a call; read as text".to_string());
+            }
+            draft.raw("content", content(value));
+        }
     }
     if role == "tool"
         && let Some(call) = calls.answered()
