@@ -53,8 +53,8 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
         .unwrap_or_default();
     // Build only the command in first place, so that `convo` starts fast in shell loops.
     if let Some(verb) = commands::find(first) {
-        if let Some(ready) = verb.plain(&arguments[2..]) {
-            return execute(verb, &Global::default(), ready, arguments);
+        if let Some((ready, global)) = verb.plain(&arguments[2..]) {
+            return execute(verb, &global, ready, arguments);
         }
         // The process ends with the verb: giving memory back piece by piece would cost a tenth of the start.
         let mut command = ManuallyDrop::new(verb.alone());

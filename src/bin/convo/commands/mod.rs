@@ -77,7 +77,7 @@ pub struct Verb {
     pub group: Group,
     pub hidden: bool,
     build: fn(Command) -> Command,
-    plain: fn(&[OsString]) -> Option<Ready>,
+    plain: fn(&[OsString]) -> Option<(Ready, Global)>,
     pub run: fn(&mut ArgMatches, &Context) -> anyhow::Result<()>,
 }
 
@@ -88,8 +88,9 @@ pub type Ready = Box<dyn FnOnce(&Context) -> anyhow::Result<()>>;
 trait Run: Args + FromArgMatches + 'static {
     fn run(self, context: &Context) -> anyhow::Result<()>;
 
-    /// The arguments of a command line without options, exactly as the parser reads them; none for any other command line.
-    fn plain(_: &[OsString]) -> Option<Self> {
+    /// The arguments of a command line with few options, exactly as the parser reads them; none for any other command
+    /// line.
+    fn plain(_: &[OsString]) -> Option<(Self, Global)> {
         None
     }
 }
@@ -101,8 +102,8 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
         hidden,
         build: T::augment_args,
         plain: |given| {
-            let arguments = T::plain(given)?;
-            Some(Box::new(move |context| arguments.run(context)))
+            let (arguments, global) = T::plain(given)?;
+            Some((Box::new(move |context| arguments.run(context)), global))
         },
         // Taken out and not copied: a copy of all values would be a twentieth of the start.
         run: |matches, context| {
@@ -202,7 +203,7 @@ impl Verb {
     }
 
     /// The command with the arguments that follow its name, if they need no parser: to build one costs more than a short command.
-    pub fn plain(&self, given: &[OsString]) -> Option<Ready> {
+    pub fn plain(&self, given: &[OsString]) -> Option<(Ready, Global)> {
         (self.plain)(given)
     }
 

@@ -3,7 +3,7 @@
 mod stream;
 
 use super::Run;
-use crate::args::{EditArgs, Input, InputArgs, category, max_messages, memory, pair, plain};
+use crate::args::{EditArgs, Global, Input, InputArgs, category, max_messages, memory, pair, plain};
 use crate::context::{Context, named};
 use crate::edit::continuation::{self, Filling};
 use crate::edit::processed;
@@ -145,16 +145,17 @@ fn counted(context: &Context, line: Vec<u8>, name: Option<&str>) -> Vec<u8> {
 }
 
 impl Run for Append {
-    fn plain(given: &[OsString]) -> Option<Append> {
-        let (operands, role) = plain(given, ["-r", "--role"])?;
-        let mut operands = operands.into_iter().map(str::to_string);
-        let append = Append {
+    fn plain(given: &[OsString]) -> Option<(Append, Global)> {
+        let line = plain(given, ["-r", "--role"], "--json")?;
+        let mut operands = line.operands.iter().map(|operand| operand.to_string());
+        let mut append = Append {
             input: operands.next(),
             text: operands.next(),
-            role: role.unwrap_or("user").to_string(),
+            role: line.value.unwrap_or("user").to_string(),
             ..Append::default()
         };
-        operands.next().is_none().then_some(append)
+        append.changing.json = line.flag;
+        operands.next().is_none().then(|| (append, line.global()))
     }
 
     fn run(mut self, context: &Context) -> anyhow::Result<()> {

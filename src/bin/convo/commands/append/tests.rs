@@ -1,18 +1,22 @@
 //! The command line of `append` without the parser.
 
 use super::Append;
+use crate::args::Global;
 use crate::commands::Run;
 use clap::{Args, Command, FromArgMatches};
 use std::ffi::OsString;
 
 /// The arguments as the parser reads them; none where it refuses them.
-fn parsed(given: &[OsString]) -> Option<Append> {
+fn parsed(given: &[OsString]) -> Option<(Append, Global)> {
     let command = Append::augment_args(Command::new("append").no_binary_name(true));
-    Append::from_arg_matches(&command.try_get_matches_from(given).ok()?).ok()
+    let matches = Global::augment_args(command).try_get_matches_from(given).ok()?;
+    Append::from_arg_matches(&matches)
+        .ok()
+        .zip(Global::from_arg_matches(&matches).ok())
 }
 
 #[test]
-fn operands_and_a_role_are_read_as_the_parser_reads_them() {
+fn operands_and_usual_options_are_read_as_the_parser_reads_them() {
     let words = [
         "chat",
         "",
@@ -44,5 +48,6 @@ fn operands_and_a_role_are_read_as_the_parser_reads_them() {
             plain += 1;
         }
     }
-    assert_eq!(plain, 13 + 204, "up to two operands; the same with a role");
+    // Up to two operands, with none, one or both of --quiet and --json; the same with a role, up to four words.
+    assert_eq!(plain, 13 + 68 + 128 + 204 + 240 + 36);
 }
