@@ -47,11 +47,16 @@ impl<'a> Event<'a> {
             "truncate" => self.truncate().map(Action::Truncate),
             "compact" => self.compact().map(Action::Compact),
             "summary" => self.summary().map(Action::Summary),
-            "restore" => self.text("of").map(|of| Action::Restore(Restore { of })),
+            "restore" => self.restored().map(|of| Action::Restore(Restore { of })),
             "attempt" => self.attempt().map(Action::Attempt),
             _ => None,
         };
         action.unwrap_or(Action::Unknown)
+    }
+
+    /// For a `restore` event: the id of the event that it undoes.
+    pub fn restored(&self) -> Option<Cow<'a, str>> {
+        (self.name() == "restore").then(|| self.text("of")).flatten()
     }
 
     /// For a `gc` event: ids of earlier `gc` events whose archived lines it destroyed.
@@ -66,7 +71,7 @@ impl<'a> Event<'a> {
 
     /// The elements of an array: empty if absent, `None` if the member is not an array.
     fn list(&self, name: &str) -> Option<Vec<&'a [u8]>> {
-        json::member(self.raw, name).map_or(Some(Vec::new()), |raw| json::elements(raw, Dialect::Strict))
+        list(json::member(self.raw, name))
     }
 
     fn meta(&self) -> Option<Meta<'a>> {
@@ -94,10 +99,11 @@ impl<'a> Event<'a> {
     }
 
     fn compact(&self) -> Option<Compact<'a>> {
-        let drop: Option<Vec<_>> = self.list("drop")?.into_iter().map(Span::read).collect();
-        let edit: Option<Vec<_>> = self.list("edit")?.into_iter().map(Edit::read).collect();
-        let insert: Option<Vec<_>> = self.list("insert")?.into_iter().map(Insert::read).collect();
-        let summary = match json::member(self.raw, "summary") {
+        let [drop, edit, insert, summary] = json::several(self.raw, ["drop", "edit", "insert", "summary"]);
+        let drop: Option<Vec<_>> = list(drop)?.into_iter().map(Span::read).collect();
+        let edit: Option<Vec<_>> = list(edit)?.into_iter().map(Edit::read).collect();
+        let insert: Option<Vec<_>> = list(insert)?.into_iter().map(Insert::read).collect();
+        let summary = match summary {
             None => None,
             Some(b"null") => Some(None),
             Some(raw) => Some(Some(Standing::read(raw)?)),
@@ -144,6 +150,11 @@ impl<'a> Event<'a> {
             here: json::member(self.raw, "here") == Some(b"true"),
         })
     }
+}
+
+/// The elements of an array: empty if absent, `None` if the value is not an array.
+fn list(raw: Option<&[u8]>) -> Option<Vec<&[u8]>> {
+    raw.map_or(Some(Vec::new()), |raw| json::elements(raw, Dialect::Strict))
 }
 
 fn pair(raw: &[u8]) -> Option<[Cow<'_, str>; 2]> {

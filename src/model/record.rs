@@ -61,6 +61,17 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// Parses a line again that was a message or an event, and so is UTF-8.
+    pub(super) fn reparse(full: &'a [u8], place: Place) -> Record<'a> {
+        let body = body_of(full, place);
+        Record {
+            full,
+            body,
+            place,
+            kind: parse_members(body).unwrap_or_else(Kind::Unreadable),
+        }
+    }
+
     /// The message, if the line is one.
     pub fn message(&self) -> Option<&Message<'a>> {
         if let Kind::Message(message) = &self.kind {
@@ -87,6 +98,10 @@ fn parse(body: &[u8]) -> Result<Kind<'_>, Fault> {
             what: "not UTF-8",
         });
     }
+    parse_members(body)
+}
+
+fn parse_members(body: &[u8]) -> Result<Kind<'_>, Fault> {
     let mut members = match Members::new(body, Dialect::Strict) {
         Ok(members) => members,
         Err(fault) if json::value_end(body, fault.offset, Dialect::Strict).is_ok() => {

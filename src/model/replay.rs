@@ -24,17 +24,13 @@ impl View {
     /// The events of a session that refer to something that does not exist: line index and problem.
     pub fn dangling(session: &Session) -> Vec<(usize, String)> {
         let events = moving(session);
-        let mut replay = Replay::new(session, &events);
-        events.into_iter().for_each(|index| replay.apply(index));
-        replay.dangling
+        Replay::after(session, events).dangling
     }
 
     /// The state after a session's events, if it can be expressed by lines alone.
     pub(super) fn state(session: &Session) -> Option<State> {
         let events = moving(session);
-        let mut replay = Replay::new(session, &events);
-        events.into_iter().for_each(|index| replay.apply(index));
-        replay.state()
+        Replay::after(session, events).state()
     }
 
     /// Whether the line is an event that changes the view.
@@ -49,11 +45,7 @@ impl View {
         if events.is_empty() && session.excerpt().is_none() {
             return View::whole(session);
         }
-        let mut replay = Replay::new(session, &events);
-        for index in events {
-            replay.apply(index);
-        }
-        replay.finish()
+        Replay::after(session, events).finish()
     }
 }
 
@@ -119,14 +111,13 @@ struct Replay<'s> {
 }
 
 impl<'s> Replay<'s> {
-    fn new(session: &'s Session, events: &[usize]) -> Self {
+    /// The state after these events.
+    fn after(session: &'s Session, events: Vec<usize>) -> Self {
+        let action = |index| session.record(index).event().map(Event::action);
+        let actions: Vec<_> = events.into_iter().map(|index| (index, action(index))).collect();
         let mut named = HashSet::new();
-        for index in events {
-            let record = session.record(*index);
-            if let Some(action) = record.event().map(Event::action) {
-                names(&action, &mut named);
-            }
-        }
+        let known = actions.iter().filter_map(|(_, action)| action.as_ref());
+        known.for_each(|action| names(action, &mut named));
         let gone = (0..session.len()).map(|i| !matches!(session.class(i), Class::Message(_)));
         let mut gone: Vec<bool> = gone.collect();
         let (mut inserts, mut summary) = (Inserts::default(), None);
@@ -137,7 +128,7 @@ impl<'s> Replay<'s> {
                 standing => summary = standing,
             }
         }
-        Replay {
+        let mut replay = Replay {
             session,
             places: session.places(named),
             gone,
@@ -147,7 +138,11 @@ impl<'s> Replay<'s> {
             summary,
             dangling: Vec::new(),
             idle: Vec::new(),
+        };
+        for (index, action) in actions {
+            replay.apply(index, action);
         }
+        replay
     }
 
     /// The line of the message that the event at `event` refers to; only earlier messages can be meant.
@@ -176,10 +171,8 @@ impl<'s> Replay<'s> {
             .push((event, format!("refers to {which}, which is missing")));
     }
 
-    fn apply(&mut self, event: usize) {
-        let session = self.session;
-        let record = session.record(event);
-        let done = match record.event().map(Event::action) {
+    fn apply(&mut self, event: usize, action: Option<Action<'s>>) {
+        let done = match action {
             Some(Action::Truncate(cut)) => self.truncate(event, &cut),
             Some(Action::Compact(compact)) => self.compact(event, compact),
             Some(Action::Summary(summary)) => {
@@ -259,7 +252,7 @@ impl<'s> Replay<'s> {
         self.drop(event, &compact);
         for edit in compact.edit {
             if let Some(index) = self.place(event, &edit.of) {
-                let body = self.session.record(index).body;
+                let body = self.session.body(index);
                 self.edits.entry(index).or_default().add(edit, body);
             } else {
                 match self.inserts.oldest(&edit.of.id) {
@@ -353,7 +346,7 @@ impl<'s> Replay<'s> {
                 items.push(item);
             }
             if !self.gone[index] {
-                let body = self.session.record(index).body;
+                let body = self.session.body(index);
                 let edited = self.edits.get(&index).and_then(|changes| changes.apply(body));
                 items.push(edited.map_or(Item::Line(index), |body| Item::Edited(index, body)));
             }

@@ -2,9 +2,9 @@
 
 mod detail;
 mod ids;
+mod times;
 
 use super::derived::Detail;
-use super::event::Action;
 use super::excerpt::Excerpt;
 use super::json;
 use super::key::{Short, hash};
@@ -41,6 +41,8 @@ struct Line {
     class: Class,
     /// Hash of the message's own id, if it has one.
     id: Option<NonZeroU64>,
+    /// Whether the message has a timestamp.
+    timed: bool,
 }
 
 impl Line {
@@ -52,6 +54,7 @@ impl Line {
             number: u32::try_from(place.line).unwrap_or(u32::MAX),
             class: Class::Blank,
             id: None,
+            timed: false,
         }
     }
 
@@ -171,6 +174,9 @@ impl Session {
         self.lines.push(Line {
             class,
             id,
+            timed: record
+                .message()
+                .is_some_and(|message| message.timestamp.is_some()),
             ..Line::at(record.place, self.bytes.len())
         });
     }
@@ -334,7 +340,11 @@ impl Session {
 
     /// Parses a line again.
     pub fn record(&self, index: usize) -> Record<'_> {
-        Record::parse(self.full(index), self.place(index))
+        let (full, place) = (self.full(index), self.place(index));
+        match self.class(index) {
+            Class::Message(_) | Class::Header | Class::Event => Record::reparse(full, place),
+            Class::Unreadable | Class::Blank => Record::parse(full, place),
+        }
     }
 
     /// Position of a line in its input.
@@ -351,6 +361,11 @@ impl Session {
     pub fn full(&self, index: usize) -> &[u8] {
         let start = index.checked_sub(1).map_or(0, |before| self.lines[before].end);
         &self.bytes[start..self.lines[index].end]
+    }
+
+    /// The bytes of a line without its ending.
+    pub fn body(&self, index: usize) -> &[u8] {
+        record::body_of(self.full(index), self.place(index))
     }
 
     /// Indexes and traits of all messages, in log order.
@@ -377,11 +392,9 @@ impl Session {
             if event.id().is_some_and(|id| taken_back.contains(id.as_ref())) {
                 continue;
             }
-            match event.action() {
-                Action::Restore(restore) => {
-                    taken_back.insert(restore.of.into_owned());
-                }
-                _ => live.push(index),
+            match event.restored() {
+                Some(of) => drop(taken_back.insert(of.into_owned())),
+                None => live.push(index),
             }
         }
         live.reverse();
@@ -408,34 +421,11 @@ impl Session {
             return Vec::new();
         };
         let events = self.live_events().into_iter().map(|index| self.record(index));
-        super::header::of(self.record(first).body, events)
+        super::header::of(self.body(first), events)
     }
 
     /// A string member of the header.
     pub fn header_text(&self, name: &str) -> Option<String> {
         json::text(super::header::member(&self.header(), name)?).map(Cow::into_owned)
-    }
-
-    /// The latest time in any line, as written.
-    pub fn newest_time(&self) -> Option<String> {
-        self.time(self.newest_timed()?)
-    }
-
-    /// The line with the latest time.
-    pub(super) fn newest_timed(&self) -> Option<usize> {
-        (0..self.len()).rev().find(|index| self.time(*index).is_some())
-    }
-
-    /// The time of a line.
-    fn time(&self, index: usize) -> Option<String> {
-        let name = match self.lines[index].class {
-            Class::Message(_) => "timestamp",
-            Class::Event => "at",
-            Class::Header => "created_at",
-            Class::Unreadable | Class::Blank => return None,
-        };
-        json::member(self.record(index).body, name)
-            .and_then(json::text)
-            .map(Cow::into_owned)
     }
 }

@@ -47,7 +47,7 @@ impl Item {
     /// The item's bytes as a line without line ending.
     pub fn body<'s>(&'s self, session: &'s Session) -> &'s [u8] {
         match self {
-            Item::Line(index) | Item::Summary(index) => session.record(*index).body,
+            Item::Line(index) | Item::Summary(index) => session.body(*index),
             Item::Edited(_, body) | Item::Inserted(body) => body,
         }
     }

@@ -7,7 +7,6 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
-use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
 /// The change to an item of a view.
@@ -109,7 +108,7 @@ impl Reshaping {
         if let Some((tokenizer, was, now)) = &about.sizes {
             write_sizes(&mut event, tokenizer, was, now);
         }
-        self.write_drop(session, view, &ids, &mut event);
+        let fingerprint = self.write_drop(session, view, &ids, &mut event);
         let edits = self.edits(session, view, &ids);
         if !edits.changed.is_empty() {
             event.raw("edit", json::array(edits.changed));
@@ -130,7 +129,7 @@ impl Reshaping {
             event.raw("insert", json::array(built));
         }
         match &self.summary {
-            Some(summary) => drop(event.raw("summary", ids.summary(session, view, summary))),
+            Some(summary) => drop(event.raw("summary", ids.summary(session, view, summary, &fingerprint))),
             None if self.drops_summary(view) => drop(event.raw("summary", "null")),
             None => {}
         }
@@ -144,9 +143,15 @@ impl Reshaping {
             .any(|(item, fate)| matches!(item, Item::Summary(_)) && *fate != Fate::Stays)
     }
 
-    /// Writes the ids of what leaves, runs of lines as ranges, and the fingerprint of the lines.
-    fn write_drop(&self, session: &Session, view: &View, ids: &Ids<'_>, event: &mut ObjectBuilder) {
-        let mut sha = Sha256::new();
+    /// Writes the ids of the dropped items, runs of lines as ranges, and the fingerprint of the lines, which it returns.
+    fn write_drop(
+        &self,
+        session: &Session,
+        view: &View,
+        ids: &Ids<'_>,
+        event: &mut ObjectBuilder,
+    ) -> Fingerprint {
+        let mut fingerprint = Fingerprint::default();
         let mut spans: Vec<Vec<u8>> = Vec::new();
         let mut items = (0..view.items.len()).peekable();
         while let Some(at) = items.next() {
@@ -157,15 +162,11 @@ impl Reshaping {
             if !goes(at) {
                 continue;
             }
-            let mut take = |at: usize| {
-                sha.update(view.items[at].body(session));
-                sha.update(b"\n");
-            };
-            take(at);
+            fingerprint.items.push(at);
             let mut last = at;
             // A range drops every line between its ends, so it must not contain a kept line.
             while let Some(next) = items.next_if(|next| goes(*next) && ids.is_run(last, *next)) {
-                take(next);
+                fingerprint.items.push(next);
                 last = next;
             }
             spans.push(if last == at {
@@ -174,10 +175,12 @@ impl Reshaping {
                 json::texts([ids.id(at), ids.id(last)])
             });
         }
+        fingerprint.sha256 = sha256(session, view, &fingerprint.items);
         if !spans.is_empty() {
             event.raw("drop", json::array(spans));
-            event.text("sha256", &key::hex(&sha.finalize()));
+            event.text("sha256", &fingerprint.sha256);
         }
+        fingerprint
     }
 
     fn edits<'r>(&'r self, session: &Session, view: &View, ids: &Ids<'_>) -> Edits<'r> {
@@ -192,6 +195,19 @@ impl Reshaping {
         }
         edits
     }
+}
+
+/// The fingerprint of items.
+#[derive(Default)]
+struct Fingerprint {
+    items: Vec<usize>,
+    sha256: String,
+}
+
+/// The SHA-256 of the lines of items.
+fn sha256(session: &Session, view: &View, items: &[usize]) -> String {
+    let bodies = items.iter().map(|at| view.items[*at].body(session));
+    key::sha256_of(bodies.flat_map(|body| [body, b"\n"]))
 }
 
 #[derive(Default)]
@@ -375,12 +391,12 @@ impl<'s> Ids<'s> {
         Ok(built.finish())
     }
 
-    fn summary(&self, session: &Session, view: &View, summary: &Summary) -> Vec<u8> {
-        let mut sha = Sha256::new();
-        for at in &summary.covers {
-            sha.update(view.items[*at].body(session));
-            sha.update(b"\n");
-        }
+    /// `dropped` is the fingerprint of the dropped items, which mostly are the covered ones.
+    fn summary(&self, session: &Session, view: &View, summary: &Summary, dropped: &Fingerprint) -> Vec<u8> {
+        let fingerprint = match summary.covers == dropped.items {
+            true => dropped.sha256.clone(),
+            false => sha256(session, view, &summary.covers),
+        };
         let mut built = ObjectBuilder::default();
         if let Some(anchor) = self.anchors[summary.before] {
             self.name(&mut built, "before", anchor);
@@ -394,9 +410,7 @@ impl<'s> Ids<'s> {
         if let (Some(first), Some(last)) = (first, last) {
             built.raw("covers", json::texts([self.id(*first), self.id(*last)]));
         }
-        built
-            .text("sha256", &key::hex(&sha.finalize()))
-            .text("by", &summary.by);
+        built.text("sha256", &fingerprint).text("by", &summary.by);
         if let Some(role) = &summary.role {
             built.text("role", role);
         }

@@ -4,6 +4,7 @@ use super::mark;
 use super::shorten::{Limit, shorten};
 use super::work::Work;
 use crate::filter::summarize::{Instructions, Source, Style};
+use crate::model::json;
 use crate::model::message::{Message, Part, Role};
 use crate::model::view::Item;
 use std::borrow::Cow;
@@ -12,13 +13,7 @@ use std::collections::HashSet;
 /// The time of each item: its own, or that of the message before if the messages with times before and after share a
 /// day.
 pub fn days<'w>(work: &'w Work<'_>) -> Vec<Option<&'w str>> {
-    let own: Vec<Option<&str>> = (0..work.items.len())
-        .map(|at| {
-            work.original(at)
-                .and_then(|message| message.timestamp)
-                .and_then(plain)
-        })
-        .collect();
+    let own: Vec<Option<&str>> = work.items.iter().map(|entry| entry.time).collect();
     let day = |time: &'w str| time.get(..10);
     let mut days = own.clone();
     let mut before: Option<usize> = None;
@@ -43,33 +38,25 @@ pub fn source<'w>(work: &'w Work<'_>, at: usize, time: Option<&'w str>, quoted: 
         tool: (message.role() == Role::Tool).then(|| work.tool(at).into()),
         timestamp: time,
         text: if quoted { text(&message) } else { Cow::Borrowed("") },
-        tokens: text_tokens(work, at),
+        tokens: text_tokens(work, at, &message),
     })
 }
 
 /// The tokens of a message's text if only its text was counted: the count minus the fixed cost of a message and its
 /// role.
-fn text_tokens(work: &Work<'_>, at: usize) -> Option<u32> {
+fn text_tokens(work: &Work<'_>, at: usize, message: &Message<'_>) -> Option<u32> {
     let entry = &work.items[at];
     let traits = entry.traits?;
     let says = matches!(traits.role, Role::User | Role::Assistant) && !traits.calls && !traits.reasoning;
-    let message = work
-        .original(at)
-        .filter(|_| says && work.counter.tokenizer().is_exact())?;
     let is_text = message.name.is_none() && message.content?.starts_with(b"\"");
     let is_line = matches!(work.view.items[at], Item::Line(_));
+    let is_counted = says && work.counter.tokenizer().is_exact() && message.tokens.is_none();
     let tokens = u32::try_from(entry.before.saturating_sub(MESSAGE)).ok();
-    tokens.filter(|_| is_text && is_line && message.tokens.is_none())
+    tokens.filter(|_| is_text && is_line && is_counted)
 }
 
 /// Tokens of a message besides its text.
 const MESSAGE: u64 = 4;
-
-/// The content of a JSON string without escapes; times have none.
-fn plain(raw: &[u8]) -> Option<&str> {
-    let inner = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    std::str::from_utf8(inner).ok()
-}
 
 /// The text of a message, with placeholders for media and a shortened result.
 pub(in crate::filter) fn text<'m>(message: &Message<'m>) -> Cow<'m, str> {
@@ -154,7 +141,7 @@ fn rules_from<'w>(work: &'w Work<'_>, style: &Style, heard: impl Fn(usize) -> bo
             },
             role: message.role(),
             tool: None,
-            timestamp: message.timestamp.and_then(plain),
+            timestamp: message.timestamp.and_then(json::plain),
             text: message.text(),
             tokens: None,
         })

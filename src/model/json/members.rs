@@ -155,6 +155,22 @@ pub fn member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     found
 }
 
+/// The values of several members, as [`member`] returns each, in one pass.
+pub fn several<'a, const N: usize>(object: &'a [u8], names: [&str; N]) -> [Option<&'a [u8]>; N] {
+    let read = || -> Option<[Option<&'a [u8]>; N]> {
+        let mut members = Members::new(object, Dialect::Python).ok()?;
+        let mut found = [None; N];
+        while let Some(member) = members.next().ok()? {
+            let name = member.name();
+            if let Some(nth) = names.iter().position(|known| *known == name) {
+                found[nth] = Some(member.value);
+            }
+        }
+        Some(found)
+    };
+    read().unwrap_or([None; N])
+}
+
 /// Up to this many names, a linear search is faster than a map.
 pub(super) const FEW: usize = 32;
 

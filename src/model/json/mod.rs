@@ -8,9 +8,9 @@ mod same;
 mod text;
 
 pub use build::{ObjectBuilder, compact, with_added, with_members};
-pub use members::{Elements, Member, Members, elements, member, member_text, members};
+pub use members::{Elements, Member, Members, elements, member, member_text, members, several};
 pub use same::same;
-pub use text::{array, push_text, text, texts, unescape};
+pub use text::{array, plain, push_text, text, texts, unescape};
 
 /// The position and reason of a JSON syntax error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

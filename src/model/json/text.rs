@@ -11,6 +11,12 @@ pub fn text(value: &[u8]) -> Option<Cow<'_, str>> {
     }
 }
 
+/// The content of a string without escapes, such as a time.
+pub fn plain(value: &[u8]) -> Option<&str> {
+    let inner = value.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    std::str::from_utf8(inner).ok()
+}
+
 /// Decodes the escapes in the content of a string.
 pub fn unescape(inner: &[u8]) -> Cow<'_, str> {
     let Some(first) = memchr::memchr(b'\\', inner) else {

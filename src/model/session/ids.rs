@@ -4,7 +4,6 @@ use super::{Class, Line, Session};
 use crate::model::derived::Detail;
 use crate::model::key::{Derive, Short, derived_digest, derived_id, hash};
 use crate::model::message::Message;
-use crate::model::record::body_of;
 use crate::model::threads::over_cores;
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
@@ -134,11 +133,6 @@ impl Session {
                 .map(|(line, digest)| (line, derive.shown(digest, self.body(line))))
                 .collect()
         })
-    }
-
-    /// The line without its ending.
-    fn body(&self, index: usize) -> &[u8] {
-        body_of(self.full(index), self.place(index))
     }
 }
 

@@ -29,7 +29,7 @@ pub fn run(work: &mut Work<'_>, media: Media, enough: Enough<'_>) {
         Media::Drop => None,
     };
     for at in 0..work.items.len() {
-        if Some(at) == spared || !work.may_change(at) {
+        if Some(at) == spared || !work.items[at].has_parts || !work.may_change(at) {
             continue;
         }
         if enough(work) {

@@ -16,7 +16,7 @@ impl<'s> Work<'s> {
     pub fn new(session: &'s Session, view: &'s View, counter: Counter, pins: &HashSet<usize>) -> Work<'s> {
         let cuts = Cuts::of(session, view);
         let bytes = counter.tokenizer().work(session.size());
-        let items: Vec<Entry> = over_cores(view.items.len(), bytes, |at| {
+        let items: Vec<Entry<'s>> = over_cores(view.items.len(), bytes, |at| {
             entry(session, view, counter, &cuts, at)
         });
         let mut work = Work {
@@ -182,19 +182,29 @@ impl<'s> Work<'s> {
     }
 }
 
-fn entry(session: &Session, view: &View, counter: Counter, cuts: &Cuts, at: usize) -> Entry {
+fn entry<'s>(session: &'s Session, view: &'s View, counter: Counter, cuts: &Cuts, at: usize) -> Entry<'s> {
     let item = &view.items[at];
-    let tokens = match item.summary(session) {
-        Some(text) => summary_cost(counter, &text),
-        None => item
-            .message(session)
-            .map_or(0, |message| counter.message(&message)),
+    let message = item.message(session);
+    let tokens = match (item.summary(session), &message) {
+        (Some(text), _) => summary_cost(counter, &text),
+        (None, message) => message.as_ref().map_or(0, |message| counter.message(message)),
+    };
+    let content = message.as_ref().and_then(|message| message.content);
+    let has_parts = content.is_some_and(|content| !content.starts_with(b"\""));
+    let time = match item {
+        Item::Edited(index, _) => session
+            .record(*index)
+            .message()
+            .and_then(|message| message.timestamp),
+        _ => message.and_then(|message| message.timestamp),
     };
     Entry {
         before: tokens,
         now: tokens,
         body: None,
         traits: item.traits(session),
+        has_parts,
+        time: time.and_then(json::plain),
         atom: cuts.reply(at),
     }
 }

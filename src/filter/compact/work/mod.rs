@@ -48,7 +48,7 @@ impl Level {
 
 /// One item of the view.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct Entry<'s> {
     /// Tokens before the compaction.
     pub before: u64,
     /// Current tokens.
@@ -57,11 +57,15 @@ pub struct Entry {
     pub body: Option<Vec<u8>>,
     /// Role and category; none for a summary.
     pub traits: Option<Traits>,
+    /// Whether the content had several parts.
+    pub has_parts: bool,
+    /// The time of the message in the log, as written.
+    pub time: Option<&'s str>,
     /// Number of the message group; none for a summary and for items that are never dropped alone.
     pub atom: Option<usize>,
 }
 
-impl Entry {
+impl Entry<'_> {
     /// Whether the item is a user message.
     pub fn is_user(&self) -> bool {
         self.traits.is_some_and(|traits| traits.role == Role::User)
@@ -136,7 +140,7 @@ pub struct Work<'s> {
     /// The token counter.
     pub counter: Counter,
     /// The items.
-    pub items: Vec<Entry>,
+    pub items: Vec<Entry<'s>>,
     /// The message groups, in the order of their first items.
     pub atoms: Vec<Atom>,
     /// The exchanges, oldest first.
@@ -184,7 +188,7 @@ impl<'s> Work<'s> {
         let Atom {
             pending, exchange, ..
         } = self.atoms[atom];
-        let asks = |entry: &Entry| {
+        let asks = |entry: &Entry<'_>| {
             let category = entry.traits.map(|traits| traits.category);
             entry.is_user() && category != Some(Category::Context)
         };
