@@ -6,6 +6,7 @@ use super::step::{self, mask::Candidates};
 use super::work::{Level, Work};
 use crate::filter::summarize::{Prior, Reader, read_all, sum, weights};
 use crate::model::message::Role;
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// Tokens of a line of a summary besides its text: the role, and a share of the line with the date.
@@ -125,10 +126,9 @@ pub fn read(work: &Work<'_>, options: &Options, maskable: &Candidates, free: &[u
                         ladder(work, options, maskable, *atom, place, reader, &mut read);
                     }
                     None => {
-                        let message = work.message(stays[nth - free.len()]);
-                        message
-                            .iter()
-                            .for_each(|message| reader.read(nth, &message.text(), &mut said));
+                        if let Some(message) = work.message(stays[nth - free.len()]) {
+                            reader.read(nth, &message.text(), &mut said);
+                        }
                     }
                 }
             }
@@ -178,7 +178,7 @@ fn ladder(
     reader: &mut Reader,
     read: &mut Read,
 ) {
-    let (mut said, mut calls, mut results) = (String::new(), String::new(), String::new());
+    let (mut said, mut calls, mut results) = (Cow::Borrowed(""), String::new(), String::new());
     let (mut masked, mut short) = (0, 0);
     let mut speaker = None;
     let mut shortened = String::new();
@@ -206,14 +206,17 @@ fn ladder(
             let marked = maskable.get(at).map(|calls| step::mask::marked(work, *at, calls));
             masked += marked.flatten().map_or(now, |(_, tokens)| tokens);
             short += now;
-            push_line(&mut said, &text);
+            // The text of a message alone needs no copy.
+            match message.tool_calls.is_none() && work.atoms[atom].items.len() == 1 {
+                true => said = text,
+                false => push_line(said.to_mut(), &text),
+            }
             for call in message.tool_calls() {
                 push_line(&mut calls, &call.name);
                 push_line(&mut calls, &call.arguments);
             }
         }
     }
-    let prior = |text: &str, role: Option<Role>| Prior::of(text).role(role).recency(nth, all).product();
     let full = work.atom_tokens(atom);
     let can_mask = options.steps.mask && !results.is_empty() && masked < full;
     let can_shorten = options.steps.head_tail && short < full && (short > masked || !can_mask);
@@ -222,41 +225,50 @@ fn ladder(
         (false, true) => (Level::HeadTail, short),
         (false, false) => (Level::Full, full),
     };
-    let (of_said, of_results) = (prior(&said, speaker), prior(&results, Some(Role::Tool)));
-    let mut rung = |(level, tokens), texts: &[&str], prior| {
+    let first = read.rungs.len();
+    // Appends a level with these texts; returns the marks of the first one.
+    let mut rung = |(level, tokens), texts: &[&str]| {
         let before = read.terms.len();
-        texts
-            .iter()
-            .for_each(|text| reader.read(nth, text, &mut read.terms));
+        let mut marks = texts.iter().map(|text| reader.read(nth, text, &mut read.terms));
+        let of_first = marks.next().unwrap_or_default();
+        marks.for_each(drop);
         read.rungs.push(Rung {
             level,
             tokens,
-            prior,
+            prior: 0,
             terms: read.terms.len() as u32,
             left: (read.terms.len() - before) as u32,
         });
+        of_first
     };
     // If the call and the placeholder of its result make up most of the group, the summary can quote the text alone.
     let quoted = (options.steps.summary && !calls.is_empty() && !said.trim().is_empty())
         .then(|| work.counter.tokenizer().count(&said) + QUOTED)
         .filter(|quoted| *quoted < lowest.1);
-    if let Some(quoted) = quoted {
-        rung((Level::Dropped, quoted), &[&said], of_said);
-    }
-    match lowest.0 {
-        Level::Masked => rung(lowest, &[&said, &calls], of_said),
-        Level::HeadTail => rung(lowest, &[&said, &calls, &shortened], of_said),
-        _ => rung(lowest, &[&said, &calls, &results], of_said),
-    }
+    let of_quoted = quoted.map(|quoted| rung((Level::Dropped, quoted), &[&said]));
+    // A text adds no terms again.
+    let first_said = if quoted.is_some() { "" } else { &*said };
+    let of_said = match lowest.0 {
+        Level::Masked => rung(lowest, &[first_said, &calls]),
+        Level::HeadTail => rung(lowest, &[first_said, &calls, &shortened]),
+        _ => rung(lowest, &[first_said, &calls, &results]),
+    };
     if can_mask && can_shorten {
-        rung((Level::HeadTail, short), &[&shortened], of_results);
+        rung((Level::HeadTail, short), &[&shortened]);
     }
-    if lowest.0 != Level::Full {
-        rung((Level::Full, full), &[&results], of_results);
+    let of_results = (lowest.0 != Level::Full).then(|| rung((Level::Full, full), &[&results]));
+    let of_dialog = 1 + u8::from(quoted.is_some());
+    let prior = |text: &str, marks, role| Prior::marked(text, marks).role(role).recency(nth, all).product();
+    let (dialog, of_tools) = read.rungs[first..].split_at_mut(of_dialog.into());
+    let of_said = prior(&said, of_quoted.unwrap_or(of_said), speaker);
+    dialog.iter_mut().for_each(|rung| rung.prior = of_said);
+    if let Some(marks) = of_results {
+        let of_results = prior(&results, marks, Some(Role::Tool));
+        of_tools.iter_mut().for_each(|rung| rung.prior = of_results);
     }
     read.ladders.push(Ladder {
         rungs: read.rungs.len() as u32,
-        said: 1 + u8::from(quoted.is_some()),
+        said: of_dialog,
         on: 0,
     });
 }

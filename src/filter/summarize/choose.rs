@@ -2,6 +2,7 @@
 //! time a selected unit contains it, so that the selection covers the session instead of repeating frequent words.
 
 use super::greedy::{Offer, Offers, sum, take_best};
+use super::prior::Marks;
 use super::reader::read_all;
 use super::terms::for_each_term;
 use super::weight::{weight, weights};
@@ -55,7 +56,7 @@ const MOST_REPEATS: u32 = 16;
 
 /// The candidates with their terms, for selections with several budgets.
 pub(super) struct Choosing<'u> {
-    unit: Box<dyn Fn(usize) -> Candidate<'u> + Sync + 'u>,
+    unit: Box<dyn Fn(usize) -> (&'u str, u64) + Sync + 'u>,
     priors: Vec<u64>,
     tokens: Vec<u32>,
     /// The terms of each unit.
@@ -68,13 +69,17 @@ impl<'u> Choosing<'u> {
     /// Computes the terms of the units.
     pub fn among(units: Vec<Candidate<'u>>) -> Choosing<'u> {
         let bytes = units.iter().map(|unit| unit.text.len()).sum();
-        Choosing::read((units.len(), bytes), move |unit| units[unit])
+        let priors: Vec<u64> = units.iter().map(|unit| unit.prior).collect();
+        let unit = move |unit: usize| (units[unit].text, units[unit].tokens);
+        Choosing::read((priors.len(), bytes), unit, |unit, _, _| priors[unit])
     }
 
-    /// Like `among`, for `count` units of `bytes` bytes in total, which are created on demand.
+    /// Like `among`, for `count` units of `bytes` bytes in total: `unit` returns the text and the tokens of each,
+    /// `prior` its weight, from its text and the marks of that.
     pub fn read(
         (count, bytes): (usize, usize),
-        unit: impl Fn(usize) -> Candidate<'u> + Sync + 'u,
+        unit: impl Fn(usize) -> (&'u str, u64) + Sync + 'u,
+        prior: impl Fn(usize, &str, Marks) -> u64 + Sync,
     ) -> Choosing<'u> {
         let (pieces, names) = read_all(
             (count, bytes),
@@ -84,11 +89,11 @@ impl<'u> Choosing<'u> {
                 piece.priors.reserve_exact(range.len());
                 piece.terms.ends.reserve_exact(range.len());
                 for nth in range {
-                    let unit = unit(nth);
-                    reader.read(nth, unit.text, &mut piece.terms.all);
+                    let (text, tokens) = unit(nth);
+                    let marks = reader.read(nth, text, &mut piece.terms.all);
                     piece.terms.ends.push(piece.terms.all.len() as u32);
-                    piece.tokens.push(u32::try_from(unit.tokens).unwrap_or(u32::MAX));
-                    piece.priors.push(unit.prior);
+                    piece.tokens.push(u32::try_from(tokens).unwrap_or(u32::MAX));
+                    piece.priors.push(prior(nth, text, marks));
                 }
                 piece
             },
@@ -174,7 +179,7 @@ impl<'u> Choosing<'u> {
         let mut found: Vec<(HashMap<String, u64>, u64)> = Vec::with_capacity(self.len());
         for unit in 0..self.len() {
             let (mut own, mut all) = (HashMap::new(), 0);
-            for_each_term((self.unit)(unit).text, |term| {
+            for_each_term((self.unit)(unit).0, |term| {
                 all += 1;
                 if asked.contains_key(term) {
                     *own.entry(term.to_string()).or_default() += 1;

@@ -1,6 +1,6 @@
 //! Fills the text of a summary with as many units as fit.
 
-use super::choose::{Candidate, Choosing, Fading};
+use super::choose::{Choosing, Fading};
 use super::entry::{Count, Entry};
 use super::units::{OVERHEAD, Units};
 use super::{Dates, Failure, Options, Prior, terms, text};
@@ -45,17 +45,13 @@ pub(super) fn fill(
 pub(super) fn choosing<'u>(units: &'u Units<'_>) -> Choosing<'u> {
     let answers = answers(units);
     let bytes = (0..units.len()).map(|unit| units.text(unit).len()).sum();
-    Choosing::read((units.len(), bytes), move |unit| {
-        let text = units.text(unit);
-        Candidate {
-            text,
-            prior: Prior::of(text)
-                .role(units.role(unit))
-                .recency(unit, units.len())
-                .dialogue(text, answers[unit])
-                .product(),
-            tokens: units.tokens(unit),
-        }
+    let unit = |unit| (units.text(unit), units.tokens(unit));
+    Choosing::read((units.len(), bytes), unit, |unit, text, marks| {
+        Prior::marked(text, marks)
+            .role(units.role(unit))
+            .recency(unit, units.len())
+            .dialogue(text, marks, answers[unit])
+            .product()
     })
 }
 
@@ -69,14 +65,20 @@ fn answers(units: &Units<'_>) -> Vec<bool> {
         let before = unit.checked_sub(1);
         answers.push(match before {
             Some(before) if units.part_of(before) == units.part_of(unit) => answers[before],
-            Some(before) => {
-                let asks = || units.text(before).chars().rev().take(ASKED).any(|c| c == '?');
-                units.role(before) != units.role(unit) && asks()
-            }
+            Some(before) => units.role(before) != units.role(unit) && asks_at_end(units.text(before)),
             None => false,
         });
     }
     answers
+}
+
+/// Whether a text has a question mark near its end.
+fn asks_at_end(text: &str) -> bool {
+    let end = &text.as_bytes()[text.len().saturating_sub(ASKED)..];
+    match end.is_ascii() {
+        true => memchr::memchr(b'?', end).is_some(),
+        false => text.chars().rev().take(ASKED).any(|c| c == '?'),
+    }
 }
 
 /// The texts of the selected units with absolute dates.

@@ -17,6 +17,7 @@ mod greedy;
 pub(in crate::filter) mod handoff;
 mod harness;
 mod instructions;
+mod keys;
 mod marks;
 mod numbers;
 mod overruled;

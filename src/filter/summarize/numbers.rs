@@ -31,7 +31,8 @@ impl Numbers {
         self.look(hash(text), text).ok()
     }
 
-    fn text(&self, number: usize) -> &str {
+    /// The text of a number.
+    pub fn text(&self, number: usize) -> &str {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.texts[start..self.ends[number]]
     }
@@ -87,21 +88,25 @@ impl Numbers {
 }
 
 /// The hash seed, random in each run to prevent prepared collisions.
-static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0));
+pub(super) static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0));
 
 fn hash(text: &str) -> u64 {
     let bytes = text.as_bytes();
     let mut state = *SEED ^ bytes.len() as u64;
     let (words, rest) = bytes.as_chunks::<8>();
     for word in words {
-        state = fold(state ^ u64::from_le_bytes(*word));
+        state = fold(state ^ u64::from_le_bytes(*word), SPREAD);
     }
     let rest = rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
-    fold(state ^ rest)
+    fold(state ^ rest, SPREAD)
 }
 
+/// An odd constant with many bits set.
+const SPREAD: u64 = 0xa076_1d64_78bd_642f;
+
 /// Folds the halves of a product with XOR.
-fn fold(state: u64) -> u64 {
-    let product = u128::from(state) * 0xa076_1d64_78bd_642f;
+#[inline(always)]
+pub(super) fn fold(one: u64, other: u64) -> u64 {
+    let product = u128::from(one) * u128::from(other);
     product as u64 ^ (product >> 64) as u64
 }

@@ -2,6 +2,7 @@
 //! the constants were set once and not fitted to data.
 
 use crate::model::message::Role;
+use std::ops::BitOr;
 
 /// The factors of a unit, in thousandths, in the order of the profile: first person, date or number, name,
 /// media, bare question, role, recency.
@@ -40,22 +41,18 @@ impl Prior {
 
     /// The weight of the text alone, with neutral role and recency.
     pub fn of(text: &str) -> Prior {
-        let mut first_person = false;
-        let mut dated = false;
-        for word in words(text) {
-            dated = dated || is_number(word) || TIMES.has(word);
-            first_person = first_person || FIRST_PERSON.has(word);
-            if dated && first_person {
-                break;
-            }
-        }
+        Prior::marked(text, Marks::of(text))
+    }
+
+    /// Like `of`, for a text whose marks are known.
+    pub(in crate::filter) fn marked(text: &str, marks: Marks) -> Prior {
         let when = |applies: bool, factor: u16| if applies { factor } else { 1000 };
         let question = text.trim_end().ends_with('?') && !text.contains('.');
         Prior(
             [
-                when(first_person, 1350),
-                when(dated, 1350),
-                when(has_name(text), 1200),
+                when(marks.has(Marks::FIRST_PERSON), 1350),
+                when(marks.has(Marks::DATED), 1350),
+                when(marks.has(Marks::NAMED), 1200),
                 when(text.contains("[image:"), 1200),
                 when(question, 500),
                 1000,
@@ -74,11 +71,11 @@ impl Prior {
 
     /// Applies the factors of profile coverage-v2: whether the text answers a question, reports an action, or asks a
     /// further question.
-    pub fn dialogue(self, text: &str, answers: bool) -> Prior {
+    pub(super) fn dialogue(self, text: &str, marks: Marks, answers: bool) -> Prior {
         let when = |applies: bool, factor: u32| if applies { factor } else { 1000 };
         let asks_further = text.trim_end().ends_with('?') && text.contains('.');
         self.worth(when(answers, 1250))
-            .worth(when(words(text).any(reports), 1250))
+            .worth(when(marks.has(Marks::REPORTS), 1250))
             .worth(when(asks_further, 700))
     }
 
@@ -109,6 +106,54 @@ impl Prior {
             .fold(u64::from(recency) * u64::from(self.1), |product, factor| {
                 product * u64::from(factor / 50)
             })
+    }
+}
+
+/// Properties of the words of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::filter) struct Marks(u8);
+
+impl Marks {
+    /// A word in the first person.
+    pub const FIRST_PERSON: Marks = Marks(1);
+    /// A date or a number.
+    pub const DATED: Marks = Marks(1 << 1);
+    /// A word that reports an action.
+    pub const REPORTS: Marks = Marks(1 << 2);
+    /// A name.
+    pub const NAMED: Marks = Marks(1 << 3);
+
+    /// The marks of a text.
+    pub fn of(text: &str) -> Marks {
+        let name = Marks::NAMED.when(has_name(text));
+        words(text).fold(name, |marks, word| marks | Marks::of_word(word))
+    }
+
+    /// The marks of a whole word, which may contain underscores.
+    pub fn of_word(word: &str) -> Marks {
+        Marks::DATED.when(is_number(word) || TIMES.has(word))
+            | Marks::FIRST_PERSON.when(FIRST_PERSON.has(word))
+            | Marks::REPORTS.when(reports(word))
+    }
+
+    /// These marks if the condition is true, else none.
+    #[inline(always)]
+    pub fn when(self, condition: bool) -> Marks {
+        Marks(self.0 * u8::from(condition))
+    }
+
+    /// Whether there is one of these marks.
+    pub fn has(self, marks: Marks) -> bool {
+        self.0 & marks.0 != 0
+    }
+}
+
+impl BitOr for Marks {
+    type Output = Marks;
+
+    #[inline(always)]
+    fn bitor(self, other: Marks) -> Marks {
+        Marks(self.0 | other.0)
     }
 }
 
@@ -192,23 +237,24 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether the text has a capitalized word after a lower-case letter or comma and a space, where no sentence begins:
-/// a name.
-fn has_name(text: &str) -> bool {
+/// Whether a word of ASCII text is a name: it is capitalized after a lower-case letter or comma and a space, where no
+/// sentence begins.
+#[inline(always)]
+pub(super) fn is_name(text: &[u8], word: usize) -> bool {
+    let four = word.checked_sub(2).and_then(|start| text.get(start..start + 4));
+    four.is_some_and(|four| {
+        (four[0].is_ascii_lowercase() || four[0] == b',')
+            && four[1] == b' '
+            && four[2].is_ascii_uppercase()
+            && four[3].is_ascii_lowercase()
+    })
+}
+
+/// Whether the text has a name.
+pub(super) fn has_name(text: &str) -> bool {
     if text.is_ascii() {
-        let is_name = |four: &[u8]| {
-            four[1] == b' '
-                && (four[0].is_ascii_lowercase() || four[0] == b',')
-                && four[2].is_ascii_uppercase()
-                && four[3].is_ascii_lowercase()
-        };
         let mut spaces = memchr::memchr_iter(b' ', text.as_bytes());
-        return spaces.any(|space| {
-            let four = space
-                .checked_sub(1)
-                .and_then(|start| text.as_bytes().get(start..start + 4));
-            four.is_some_and(is_name)
-        });
+        return spaces.any(|space| is_name(text.as_bytes(), space + 1));
     }
     let mut last = ['\0'; 3];
     for c in text.chars() {

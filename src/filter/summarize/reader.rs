@@ -1,50 +1,144 @@
 //! Numbers the terms of many texts, in parallel with a deterministic result.
 
+use super::keys::{Keys, folded_word, word_end, word_start};
 use super::numbers::Numbers;
-use super::terms::{Piece, for_each_piece};
+use super::prior::{Marks, has_name, is_name};
+use super::terms::{Piece, for_each_folded_piece};
 use crate::model::threads::by_pieces;
 use std::ops::Range;
 
 /// Numbers the terms of a range of texts.
-#[derive(Default)]
 pub struct Reader {
     /// The terms.
     numbers: Numbers,
+    /// Short words of ASCII text.
+    short: Keys<Known>,
+    /// Other words.
     words: Numbers,
-    /// For each word the number of its term plus one; 0 for stop words.
+    /// For each of those the number of its term plus one; 0 for stop words.
     meant: Vec<u32>,
     /// For each term the last text that contained it, plus one.
     last: Vec<u32>,
 }
 
+/// A known word.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    /// The number of its term plus one; 0 for a stop word.
+    term: u32,
+    marks: Marks,
+}
+
+/// Bytes of text per different word, about.
+const PER_WORD: usize = 24;
+
 impl Reader {
-    /// Appends the terms of a text, each once per `thing`.
-    pub fn read(&mut self, thing: usize, text: &str, found: &mut Vec<u32>) {
-        let thing = thing as u32 + 1;
-        for_each_piece(text, |piece| {
-            let Some(number) = self.number(piece) else { return };
-            if self.last.len() <= number as usize {
-                self.last.push(0);
-            }
-            let last = &mut self.last[number as usize];
-            if std::mem::replace(last, thing) != thing {
-                found.push(number);
-            }
-        });
+    fn for_about(bytes: usize) -> Reader {
+        Reader {
+            numbers: Numbers::default(),
+            short: Keys::for_about(bytes / PER_WORD),
+            words: Numbers::default(),
+            meant: Vec::new(),
+            last: Vec::new(),
+        }
     }
 
-    /// The number of a term; none for a stop word. The terms of known words are cached.
-    fn number(&mut self, piece: Piece<'_>) -> Option<u32> {
-        let Piece::Word(word) = piece else {
-            return piece.term().map(|term| self.numbers.of(term));
-        };
-        let word = self.words.of(word) as usize;
-        if word == self.meant.len() {
-            self.meant
-                .push(piece.term().map_or(0, |term| self.numbers.of(term) + 1));
+    /// Appends the terms of a text, each once per `thing`; returns the marks of the text.
+    pub fn read(&mut self, thing: usize, text: &str, found: &mut Vec<u32>) -> Marks {
+        let thing = thing as u32 + 1;
+        if text.is_ascii() {
+            return self.read_ascii(thing, text, found);
         }
-        self.meant[word].checked_sub(1)
+        let mut marks = Marks::NAMED.when(has_name(text));
+        // Normalization composes nothing across white space.
+        for piece in text.split_ascii_whitespace() {
+            if piece.is_ascii() {
+                marks = marks | self.read_ascii(thing, piece, found);
+                continue;
+            }
+            for_each_folded_piece(piece, &mut |piece| {
+                let number = match piece {
+                    Piece::Word(word) => self.word(word),
+                    Piece::Pair(pair) => self.numbers.of(pair) + 1,
+                };
+                self.found(thing, number, found);
+            });
+            marks = marks | Marks::of(piece);
+        }
+        marks
     }
+
+    fn read_ascii(&mut self, thing: u32, text: &str, found: &mut Vec<u32>) -> Marks {
+        let bytes = text.as_bytes();
+        let (mut marks, mut at) = (Marks::default(), 0);
+        while let Some(start) = word_start(bytes, at) {
+            let key;
+            (at, key) = folded_word(bytes, start);
+            // An upper-case letter.
+            let capital = bytes[start] & 0x20 == 0;
+            marks = marks | Marks::NAMED.when(capital && is_name(bytes, start));
+            let known = match key.filter(|_| !is_joined(bytes, at)) {
+                Some(key) => self.short.get_or_insert_with(key, || {
+                    let word = &text[start..at];
+                    Known {
+                        term: term(&mut self.numbers, &word.to_ascii_lowercase()),
+                        marks: Marks::of_word(word),
+                    }
+                }),
+                None => {
+                    let mut joined = text[start..at].to_ascii_lowercase();
+                    let mut marks = Marks::of_word(&text[start..at]);
+                    while is_joined(bytes, at) {
+                        let part = at + 1;
+                        at = word_end(bytes, part);
+                        joined.push_str(&text[part..at].to_ascii_lowercase());
+                        marks = marks | Marks::of_word(&text[part..at]);
+                    }
+                    let term = self.word(&joined);
+                    Known { term, marks }
+                }
+            };
+            self.found(thing, known.term, found);
+            marks = marks | known.marks;
+        }
+        // An underscore joins words to one, which has other marks.
+        match memchr::memchr(b'_', bytes) {
+            None => marks,
+            Some(_) => Marks::of(text),
+        }
+    }
+
+    /// Appends a term, given as its number plus one, unless the text has contained it before.
+    #[inline(always)]
+    fn found(&mut self, thing: u32, term: u32, found: &mut Vec<u32>) {
+        let Some(number) = term.checked_sub(1) else { return };
+        if self.last.len() <= number as usize {
+            self.last.resize(number as usize + 1, 0);
+        }
+        let last = &mut self.last[number as usize];
+        if std::mem::replace(last, thing) != thing {
+            found.push(number);
+        }
+    }
+
+    /// The number of the term of a word in lower case, plus one; 0 for a stop word.
+    fn word(&mut self, word: &str) -> u32 {
+        let number = self.words.of(word) as usize;
+        if number == self.meant.len() {
+            self.meant.push(term(&mut self.numbers, word));
+        }
+        self.meant[number]
+    }
+}
+
+/// Whether an apostrophe joins the next letters and digits to those before it.
+#[inline(always)]
+fn is_joined(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at) == Some(&b'\'') && bytes.get(at + 1).is_some_and(u8::is_ascii_alphanumeric)
+}
+
+fn term(numbers: &mut Numbers, word: &str) -> u32 {
+    Piece::Word(word).term().map_or(0, |term| numbers.of(term) + 1)
 }
 
 /// Numbers the terms of `count` texts in parallel: `each` reads a range of them, and `renumber` replaces its local
@@ -55,7 +149,7 @@ pub fn read_all<T: Send>(
     renumber: impl Fn(&mut T, &dyn Fn(u32) -> u32),
 ) -> (Vec<T>, usize) {
     let pieces = by_pieces(count, bytes, |range| {
-        let mut reader = Reader::default();
+        let mut reader = Reader::for_about(bytes / count.max(1) * range.len());
         let read = each(range, &mut reader);
         (reader.numbers, read)
     });
@@ -77,6 +171,7 @@ pub fn read_all<T: Send>(
 mod tests {
     use super::super::terms::for_each_term;
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn terms_have_the_same_numbers_however_the_work_is_split() {
@@ -115,5 +210,21 @@ mod tests {
         assert_eq!(one.1, numbers.len());
         assert_eq!(numbers.find("garden"), Some(2));
         assert_eq!(numbers.find("door"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn terms_and_marks_are_those_of_any_text(
+            pieces in prop::collection::vec(prop::sample::select(&["I", "'m", "we", " ", " ", ",", "a", "Anna", "Met", "used", "_", "12", "may", "May ", "'", "it's", "\u{e9}", "\u{6771}\u{4eac}", "averyveryverylongword", "\u{2019}s", ". "][..]), 0..24),
+        ) {
+            let text = pieces.concat();
+            let (mut reader, mut found) = (Reader::for_about(0), Vec::new());
+            prop_assert_eq!(reader.read(0, &text, &mut found), Marks::of(&text), "{:?}", text);
+            let (mut numbers, mut own) = (Numbers::default(), Vec::new());
+            for_each_term(&text, |term| own.push(numbers.of(term)));
+            let mut seen = std::collections::HashSet::new();
+            own.retain(|term| seen.insert(*term));
+            prop_assert_eq!(found, own, "{:?}", text);
+        }
     }
 }

@@ -69,7 +69,8 @@ pub(super) fn for_each_piece(text: &str, mut found: impl FnMut(Piece<'_>)) {
     }
 }
 
-fn for_each_folded_piece(text: &str, found: Found<'_>) {
+/// The same of a text that is not ASCII, without white space.
+pub(super) fn for_each_folded_piece(text: &str, found: Found<'_>) {
     let folded = text.nfkc().collect::<String>().to_lowercase();
     let mut run = String::new();
     let mut rest = folded.chars().peekable();
