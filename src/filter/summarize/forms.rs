@@ -1,48 +1,43 @@
 //! Word patterns of standing instructions: `a|b` matches one of these words, `!a|b` any other, `*` any word, `**` up
 //! to five words, `~ing` a word with that ending.
 
-use super::instructions::Sentence;
-use super::marks::{DUTY, OF_THINGS, ONCE, PERSON};
+use super::marks::{BEGIN, BEGINNINGS, DUTY, LIFT, LIFTING, OF_THINGS, ONCE, PERSON, SMALL_TALK, TALK};
 use super::vocabulary::{NOT_FORBIDDEN, is_in};
+use super::words::Sentence;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Patterns, one per line, indexed by first word, because few sentences begin like any of them.
+/// Patterns indexed by first word, because few sentences begin like any of them.
 struct Patterns {
     by_word: HashMap<&'static str, Vec<&'static str>>,
-    /// Patterns that can begin with any word.
-    open: Vec<&'static str>,
+    /// The mark of each first word.
+    mark: u16,
 }
 
 impl Patterns {
-    fn of(text: &'static str) -> Patterns {
+    fn of(patterns: impl Iterator<Item = &'static str>, mark: u16) -> Patterns {
         let mut by_word: HashMap<_, Vec<_>> = HashMap::new();
-        let mut open = Vec::new();
-        for pattern in text.lines() {
+        for pattern in patterns {
             let first = pattern.split(' ').next().unwrap_or_default();
-            if first.starts_with(['*', '!', '~']) {
-                open.push(pattern);
-                continue;
-            }
             for word in first.split('|') {
                 by_word.entry(word).or_default().push(pattern);
             }
         }
-        Patterns { by_word, open }
+        Patterns { by_word, mark }
     }
 
     /// Whether a pattern matches at a word of the sentence.
     fn begin_at(&self, sentence: &Sentence, at: usize) -> bool {
-        let own = self.by_word.get(sentence.at(at)).into_iter().flatten();
-        own.chain(&self.open).any(|pattern| sentence.matches(at, pattern))
+        let own = || self.by_word.get(sentence.at(at)).into_iter().flatten();
+        sentence.is(self.mark, at) && own().any(|pattern| sentence.matches(at, pattern))
     }
 }
 
 /// Beginnings of rules, after polite words.
-static BEGINNINGS: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(include_str!("rules_begin.txt")));
+static OF_RULES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(BEGINNINGS.lines(), BEGIN));
 
 /// Statements about all things of a kind, or about one thing for good, without a person as subject.
-static DUTIES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(OF_THINGS));
+static DUTIES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(OF_THINGS.lines(), DUTY));
 
 /// Verbs of form, which applied to a plural set a rule.
 const OF_FORM: &[&str] = &[
@@ -83,12 +78,20 @@ const DETERMINERS: &[&str] = &[
 ];
 
 /// Phrases that only sound like rules: small talk, praise, encouragement, narration.
-static SMALL_TALK: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(include_str!("small_talk.txt")));
+static OF_TALK: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(SMALL_TALK.lines(), TALK));
+
+/// Words that may revoke a rule.
+static OF_LIFTING: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(LIFTING.iter().copied(), LIFT));
 
 impl Sentence {
+    /// Whether the sentence states explicitly that a rule no longer holds.
+    pub(super) fn lifts(&self) -> bool {
+        self.all(LIFT).any(|at| OF_LIFTING.begin_at(self, at))
+    }
+
     /// Whether the sentence is small talk and sets no rule.
     pub(super) fn is_small_talk(&self, start: usize) -> bool {
-        SMALL_TALK.begin_at(self, start) && !self.phrase()
+        OF_TALK.begin_at(self, start) && !self.phrase()
     }
 
     /// Whether the sentence has one of the forms, starting at its first significant word.
@@ -96,7 +99,7 @@ impl Sentence {
         if self.has(ONCE) {
             return false;
         }
-        BEGINNINGS.begin_at(self, start)
+        OF_RULES.begin_at(self, start)
             || self.is_duty(start)
             || self.is_of_many(start)
             || self.forbids_many(start)
@@ -105,10 +108,7 @@ impl Sentence {
     fn is_duty(&self, start: usize) -> bool {
         let subject = (start..self.words.len().min(start + 8)).take_while(|at| !self.is(PERSON, *at));
         // Skip the first word, which belongs to the subject.
-        self.has(DUTY)
-            && subject
-                .skip(1)
-                .any(|at| self.is(DUTY, at) && DUTIES.begin_at(self, at))
+        self.has(DUTY) && subject.skip(1).any(|at| DUTIES.begin_at(self, at))
     }
 
     /// `name branches after the ticket`: a plural without an article.

@@ -3,10 +3,7 @@
 
 use super::marks::{CUE, HERE, IMPERATIVE, LASTING, ONCE, PHRASE, marks};
 use super::vocabulary::{FORM_VERBS, MANNERS, NOT_KEPT, NOT_ORDERED, is_in};
-use std::ops::Range;
-
-/// Maximum characters of an instruction; longer sentences are skipped, which bounds the work.
-const LONGEST: usize = 400;
+use super::words::Sentence;
 
 /// How strongly a sentence reads as a standing instruction, in half points; none when it does not.
 ///
@@ -25,36 +22,10 @@ enum Form {
     Wish,
 }
 
-/// A word of a sentence.
-pub(super) struct Word {
-    /// Its position in the text.
-    range: Range<usize>,
-    /// Whether a comma, semicolon, colon, dash or bracket precedes it.
-    pub fresh: bool,
-    /// Its marks.
-    marks: u16,
-}
-
-/// A sentence split into words.
-pub(super) struct Sentence {
-    /// The words, concatenated, in lower case with straight apostrophes; hyphens are kept.
-    text: String,
-    pub words: Vec<Word>,
-    /// The union of the marks of its words.
-    marks: u16,
-    question: bool,
-}
-
 /// Words that refer to the speaker.
 const OWN: [&str; 7] = ["i", "i'm", "i've", "my", "we", "we're", "our"];
 
 impl Sentence {
-    /// Parses a text, unless it is too long for an instruction.
-    pub(super) fn of(text: &str) -> Option<Sentence> {
-        let is_long = text.len() > LONGEST && text.chars().nth(LONGEST).is_some();
-        (!is_long).then(|| Sentence::read(text))
-    }
-
     /// See [`strength`].
     pub(super) fn strength(&self) -> Option<u32> {
         if self.is_small_talk(self.opening(0)) {
@@ -65,90 +36,6 @@ impl Sentence {
         let reader = if self.speaks_of_the_reader() { 2 } else { 0 };
         let firm = ["never", "always", "don't", "every", "only", "exact", "must"];
         Some(opening + reader + u32::from(self.has_any(&firm)))
-    }
-
-    pub(super) fn read(text: &str) -> Sentence {
-        let mut sentence = Sentence {
-            text: String::with_capacity(text.len()),
-            words: Vec::with_capacity(text.len() / 5),
-            marks: 0,
-            question: text
-                .trim_end_matches(|c: char| !c.is_alphanumeric() && c != '?')
-                .ends_with('?'),
-        };
-        let (mut inside, mut fresh) = (false, false);
-        for c in text.chars() {
-            let c = if c == '\u{2019}' { '\'' } else { c };
-            let belongs = c.is_alphanumeric() || c == '_' || (inside && matches!(c, '\'' | '-'));
-            if belongs && !inside {
-                sentence.end_word();
-                let start = sentence.text.len();
-                sentence.words.push(Word {
-                    range: start..start,
-                    fresh: std::mem::take(&mut fresh),
-                    marks: 0,
-                });
-            }
-            if belongs {
-                match c.is_ascii() {
-                    true => sentence.text.push(c.to_ascii_lowercase()),
-                    false => sentence.text.extend(c.to_lowercase()),
-                }
-            } else {
-                fresh |= matches!(c, ',' | ';' | ':' | '(' | '\u{2014}' | '\u{2013}');
-            }
-            inside = belongs;
-        }
-        sentence.end_word();
-        sentence
-    }
-
-    fn end_word(&mut self) {
-        if let Some(word) = self.words.last_mut() {
-            word.range.end = self.text.len();
-            word.marks = marks(&self.text[word.range.clone()]);
-            self.marks |= word.marks;
-        }
-    }
-
-    /// The word at an index; empty after the end.
-    pub fn at(&self, index: usize) -> &str {
-        self.words
-            .get(index)
-            .map_or("", |word| &self.text[word.range.clone()])
-    }
-
-    /// Whether the word at an index has a mark.
-    pub fn is(&self, mark: u16, index: usize) -> bool {
-        self.words.get(index).is_some_and(|word| word.marks & mark > 0)
-    }
-
-    /// Whether any word has a mark.
-    pub fn has(&self, mark: u16) -> bool {
-        self.marks & mark > 0
-    }
-
-    /// The indexes of words with a mark.
-    pub fn all(&self, mark: u16) -> impl Iterator<Item = usize> {
-        let end = if self.has(mark) { self.words.len() } else { 0 };
-        (0..end).filter(move |at| self.is(mark, *at))
-    }
-
-    /// Whether these consecutive words begin at an index.
-    pub fn says(&self, index: usize, words: &str) -> bool {
-        words
-            .split(' ')
-            .enumerate()
-            .all(|(offset, word)| self.at(index + offset) == word)
-    }
-
-    /// The index of the first of these phrases.
-    pub fn find(&self, phrases: &[&str]) -> Option<usize> {
-        (0..self.words.len()).find(|at| phrases.iter().any(|phrase| self.says(*at, phrase)))
-    }
-
-    pub fn has_any(&self, list: &[&str]) -> bool {
-        (0..self.words.len()).any(|at| is_in(list, self.at(at)))
     }
 
     fn form(&self) -> Option<Form> {
@@ -360,8 +247,7 @@ impl Sentence {
             "as if i",
             "like i'm",
         ];
-        let behind = self.find(&ALL).is_some_and(|found| found > at);
-        behind && self.is(IMPERATIVE, at)
+        self.is(IMPERATIVE, at) && self.find(&ALL).is_some_and(|found| found > at)
     }
 
     /// Phrases that set a rule anywhere in a sentence.

@@ -1,5 +1,7 @@
 //! Marks of words that matter for standing instructions. Each word is looked up once, because most have no mark.
 
+use super::changes::{CHANGES, QUESTIONS};
+use super::keys::{Keys, key};
 use super::numbers::Numbers;
 use super::vocabulary::{CUES, IMPERATIVES, ONE_OFF};
 use std::sync::LazyLock;
@@ -27,6 +29,24 @@ pub(super) const DUTY: u16 = 1 << 6;
 
 /// The possible beginning of a phrase that revokes a rule.
 pub(super) const LIFT: u16 = 1 << 7;
+
+/// The possible beginning of small talk.
+pub(super) const TALK: u16 = 1 << 8;
+
+/// The possible beginning of a rule.
+pub(super) const BEGIN: u16 = 1 << 9;
+
+/// The possible beginning of a phrase that indicates a change.
+pub(super) const CHANGE: u16 = 1 << 10;
+
+/// The possible beginning of an answer to a question with one answer at a time.
+pub(super) const ANSWER: u16 = 1 << 11;
+
+/// Patterns of small talk.
+pub(super) const SMALL_TALK: &str = include_str!("small_talk.txt");
+
+/// Patterns of the beginnings of rules, after polite words.
+pub(super) const BEGINNINGS: &str = include_str!("rules_begin.txt");
 
 /// Phrases that set a rule anywhere in a sentence.
 pub(super) const LASTING: [&str; 10] = [
@@ -80,10 +100,17 @@ const MODALS: &[&str] = &["must", "should", "shall", "may", "needs", "has"];
 
 /// The marks of a lower-case word.
 pub(super) fn marks(word: &str) -> u16 {
-    KNOWN.0.find(word).map_or(0, |number| KNOWN.1[number as usize])
+    let (short, (numbers, known)) = &*KNOWN;
+    match key(word.as_bytes(), 0, word.len()) {
+        Some(key) => short.get(key),
+        None => numbers.find(word).map_or(0, |number| known[number as usize]),
+    }
 }
 
-static KNOWN: LazyLock<(Numbers, Vec<u16>)> = LazyLock::new(|| {
+/// The marks of short words, and of all words.
+type Known = (Keys<u16>, (Numbers, Vec<u16>));
+
+static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     let (mut numbers, mut known) = (Numbers::default(), Vec::new());
     let mut add = |mark: u16, word: &str| {
         let number = numbers.of(word) as usize;
@@ -102,7 +129,14 @@ static KNOWN: LazyLock<(Numbers, Vec<u16>)> = LazyLock::new(|| {
     for (mark, words) in lists {
         words.iter().for_each(|word| add(mark, word));
     }
-    let forms = [(DUTY, OF_THINGS.lines().collect()), (LIFT, LIFTING.to_vec())];
+    let forms = [
+        (DUTY, OF_THINGS.lines().collect()),
+        (LIFT, LIFTING.to_vec()),
+        (TALK, SMALL_TALK.lines().collect()),
+        (BEGIN, BEGINNINGS.lines().collect()),
+        (CHANGE, CHANGES.to_vec()),
+        (ANSWER, QUESTIONS.concat()),
+    ];
     let phrases = [
         (PHRASE, LASTING.to_vec()),
         (PHRASE, HERE.to_vec()),
@@ -116,5 +150,12 @@ static KNOWN: LazyLock<(Numbers, Vec<u16>)> = LazyLock::new(|| {
             .flat_map(|words| words.split('|'))
             .for_each(|word| add(mark, word));
     }
-    (numbers, known)
+    let mut short = Keys::for_about(numbers.len());
+    for (number, marks) in known.iter().enumerate() {
+        let word = numbers.text(number);
+        if let Some(key) = key(word.as_bytes(), 0, word.len()) {
+            short.get_or_insert_with(key, || *marks);
+        }
+    }
+    (short, (numbers, known))
 });

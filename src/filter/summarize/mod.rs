@@ -7,6 +7,7 @@
 
 mod accept;
 mod block;
+mod changes;
 mod choose;
 mod dates;
 mod entry;
@@ -34,6 +35,7 @@ mod units;
 mod vocabulary;
 mod weight;
 mod wishes;
+mod words;
 
 pub use accept::{Failure, accept, is_blank};
 pub use block::Instruction;
@@ -168,7 +170,14 @@ pub fn extract(
     let longest = units::longest(options.budget, covered);
     let mut units = Units::of(sources, earlier.entries, longest, count);
     let registered: HashSet<&str> = instructions.iter().map(String::as_str).collect();
-    units.retain(|text| !registered.contains(text));
+    // Few units are as long as an instruction, and only these are compared.
+    let longest = instructions.iter().map(String::len).max();
+    let mut lengths = vec![false; longest.map_or(0, |longest| longest + 1)];
+    instructions.iter().for_each(|text| lengths[text.len()] = true);
+    if !instructions.is_empty() {
+        let may_be = |text: &str| lengths.get(text.len()) == Some(&true);
+        units.retain(|text| !may_be(text) || !registered.contains(text));
+    }
     let (text, kept) = fill::fill(&beginning, &units, options, count);
     if kept.is_empty() && instructions.is_empty() {
         return Err(fill::nothing(&beginning, &units, options, count));

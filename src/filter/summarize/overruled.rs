@@ -1,91 +1,11 @@
 //! Detects rules that later ones replace, by words alone: another answer to the same question, or a cue that
 //! something changed together with most of the same words.
 
-use super::instructions::Sentence;
-use super::marks::{LIFT, LIFTING};
+use super::changes::{CHANGES, QUESTIONS};
+use super::marks::{ANSWER, CHANGE};
 use super::terms::for_each_term;
+use super::words::Sentence;
 use std::collections::{BTreeSet, HashMap};
-
-/// Words that indicate a change.
-const CUES: &[&str] = &[
-    "scrap",
-    "forget",
-    "drop the|that",
-    "ignore the|what|that",
-    "changed my mind",
-    "change of plan|plans",
-    "correction",
-    "actually",
-    "no longer",
-    "any more",
-    "anymore",
-    "no need",
-    "after all",
-    "again",
-    "instead",
-    "rather than",
-    "switch|switched from|to|back",
-    "strike that",
-    "is|are fine|ok|okay|allowed",
-    "you|we may|can now",
-    "on second thought",
-    "revert",
-    "lifted",
-    "from now on",
-];
-
-/// Questions with one answer at a time: the possible values of each.
-const QUESTIONS: &[&[&str]] = &[
-    &[
-        "english",
-        "german",
-        "french",
-        "spanish",
-        "danish",
-        "portuguese",
-        "italian",
-        "dutch",
-        "swedish",
-        "norwegian",
-        "finnish",
-        "polish",
-        "russian",
-        "chinese",
-        "japanese",
-        "korean",
-        "turkish",
-        "arabic",
-        "czech",
-        "greek",
-        "hebrew",
-        "hindi",
-        "ukrainian",
-    ],
-    &["celsius", "fahrenheit", "kelvin"],
-    &["metric", "imperial"],
-    &[
-        "tab",
-        "tabs",
-        "two spaces",
-        "four spaces",
-        "eight spaces",
-        "2 spaces",
-        "4 spaces",
-        "8 spaces",
-    ],
-    &["sentence case", "title case"],
-    &[
-        "snake_case",
-        "camelcase",
-        "kebab-case",
-        "pascalcase",
-        "snake case",
-        "camel case",
-        "kebab case",
-    ],
-    &["npm", "yarn", "pnpm", "bun"],
-    &["call me", "address me"],
-];
 
 /// Words of rules that do not identify their subject.
 const FRAME: &[&str] = &[
@@ -172,10 +92,11 @@ impl Claim {
         });
         let all = 0..sentence.words.len();
         let answer = |(nth, values): (usize, &&[&str])| {
-            let named = values.iter().filter(|value| sentence.find(&[value]).is_some());
+            let place = |value: &str| sentence.all(ANSWER).find(|at| sentence.says(*at, value));
+            let named = values.iter().filter(|value| place(value).is_some());
             let value = named.max_by_key(|value| value.len())?;
             // A form of address is answered by the words after the phrase.
-            let at = sentence.find(&[value])?;
+            let at = place(value)?;
             let behind = if value.ends_with(" me") {
                 sentence.at(at + 2)
             } else {
@@ -186,19 +107,13 @@ impl Claim {
         let contrast = |at: usize| sentence.words[at].fresh && sentence.at(at) == "not";
         Claim {
             answers: QUESTIONS.iter().enumerate().filter_map(answer).collect(),
-            changes: all
-                .clone()
-                .any(|at| contrast(at) || CUES.iter().any(|cue| sentence.matches(at, cue))),
+            changes: all.clone().any(contrast)
+                || sentence
+                    .all(CHANGE)
+                    .any(|at| CHANGES.iter().any(|cue| sentence.matches(at, cue))),
             forbids: all.clone().any(|at| NEGATIONS.contains(&sentence.at(at))),
             terms,
         }
-    }
-
-    /// Whether a sentence states explicitly that a rule no longer holds.
-    pub fn lifts(sentence: &Sentence) -> bool {
-        sentence
-            .all(LIFT)
-            .any(|at| LIFTING.iter().any(|form| sentence.matches(at, form)))
     }
 
     /// Whether a later sentence replaces this one.

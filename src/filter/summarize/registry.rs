@@ -1,9 +1,10 @@
 //! Collects the standing instructions that a summary quotes word for word in a separate block.
 
 use super::harness::is_harness;
-use super::instructions::{Sentence, strength};
+use super::instructions::strength;
 use super::overruled::{Claim, overruled};
 use super::sentences::sentences;
+use super::words::Sentence;
 use super::{Failure, Instruction, Options, Source};
 use crate::model::message::Role;
 use std::collections::{HashMap, HashSet};
@@ -181,7 +182,7 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = Found> {
 
 /// Whether a short sentence revokes something.
 fn lifts(text: &str, sentence: &Sentence) -> bool {
-    text.len() <= LIFTING && !text.ends_with('?') && Claim::lifts(sentence)
+    text.len() <= LIFTING && !text.ends_with('?') && sentence.lifts()
 }
 
 /// Maximum bytes of a sentence that revokes a rule.

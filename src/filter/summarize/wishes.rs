@@ -1,8 +1,8 @@
 //! Detects standing instructions that are not imperatives: wishes, duties, bans, requests.
 
-use super::instructions::Sentence;
 use super::marks::{CUE, IMPERATIVE, MODAL, ONCE, marks};
 use super::vocabulary::{AT_HAND, NOT_DEMANDED, NOT_FORBIDDEN, is_in};
+use super::words::Sentence;
 
 impl Sentence {
     /// `I want you to ...`, `I expect every ...`, `you must not ...`.

@@ -1,0 +1,185 @@
+//! A sentence split into words, in which standing instructions are detected.
+
+use super::keys::word_end;
+use super::marks::marks;
+use super::vocabulary::is_in;
+use std::ops::Range;
+
+/// Maximum characters of an instruction; longer sentences are skipped, which bounds the work.
+const LONGEST: usize = 400;
+
+/// A word of a sentence.
+pub(super) struct Word {
+    /// Its position in the text.
+    range: Range<usize>,
+    /// Whether a comma, semicolon, colon, dash or bracket precedes it.
+    pub fresh: bool,
+    /// Its marks.
+    marks: u16,
+}
+
+/// A sentence split into words.
+pub(super) struct Sentence {
+    /// The words in lower case with straight apostrophes; hyphens are kept. There may be other text between them.
+    text: String,
+    /// The words.
+    pub words: Vec<Word>,
+    /// The union of the marks of its words.
+    marks: u16,
+    /// Whether the sentence ends like a question.
+    pub question: bool,
+}
+
+impl Sentence {
+    /// Parses a text, unless it is too long for an instruction.
+    pub(super) fn of(text: &str) -> Option<Sentence> {
+        let is_long = text.len() > LONGEST && text.chars().nth(LONGEST).is_some();
+        (!is_long).then(|| Sentence::read(text))
+    }
+
+    /// Splits a text into words.
+    pub(super) fn read(text: &str) -> Sentence {
+        let mut sentence = Sentence {
+            text: String::with_capacity(text.len()),
+            words: Vec::with_capacity(text.len() / 5),
+            marks: 0,
+            question: text
+                .trim_end_matches(|c: char| !c.is_alphanumeric() && c != '?')
+                .ends_with('?'),
+        };
+        if text.is_ascii() {
+            sentence.read_ascii(text);
+            return sentence;
+        }
+        let (mut inside, mut fresh) = (false, false);
+        for c in text.chars() {
+            let c = if c == '\u{2019}' { '\'' } else { c };
+            let belongs = c.is_alphanumeric() || c == '_' || (inside && matches!(c, '\'' | '-'));
+            if belongs && !inside {
+                sentence.end_word();
+                let start = sentence.text.len();
+                sentence.words.push(Word {
+                    range: start..start,
+                    fresh: std::mem::take(&mut fresh),
+                    marks: 0,
+                });
+            }
+            if belongs {
+                match c.is_ascii() {
+                    true => sentence.text.push(c.to_ascii_lowercase()),
+                    false => sentence.text.extend(c.to_lowercase()),
+                }
+            } else {
+                fresh |= matches!(c, ',' | ';' | ':' | '(' | '\u{2014}' | '\u{2013}');
+            }
+            inside = belongs;
+        }
+        sentence.end_word();
+        sentence
+    }
+
+    /// Like `read` for ASCII text, whose words need no copy each.
+    fn read_ascii(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.text.make_ascii_lowercase();
+        let bytes = self.text.as_bytes();
+        let (mut at, mut fresh) = (0, false);
+        while let Some(byte) = bytes.get(at) {
+            if !byte.is_ascii_alphanumeric() && *byte != b'_' {
+                fresh |= matches!(byte, b',' | b';' | b':' | b'(');
+                at += 1;
+                continue;
+            }
+            let start = at;
+            loop {
+                at = word_end(bytes, at);
+                match bytes.get(at) {
+                    Some(b'_' | b'\'' | b'-') => at += 1,
+                    _ => break,
+                }
+            }
+            let marks = marks(&self.text[start..at]);
+            self.marks |= marks;
+            self.words.push(Word {
+                range: start..at,
+                fresh: std::mem::take(&mut fresh),
+                marks,
+            });
+        }
+    }
+
+    fn end_word(&mut self) {
+        if let Some(word) = self.words.last_mut() {
+            word.range.end = self.text.len();
+            word.marks = marks(&self.text[word.range.clone()]);
+            self.marks |= word.marks;
+        }
+    }
+
+    /// The word at an index; empty after the end.
+    pub fn at(&self, index: usize) -> &str {
+        self.words
+            .get(index)
+            .map_or("", |word| &self.text[word.range.clone()])
+    }
+
+    /// Whether the word at an index has a mark.
+    pub fn is(&self, mark: u16, index: usize) -> bool {
+        self.words.get(index).is_some_and(|word| word.marks & mark > 0)
+    }
+
+    /// Whether any word has a mark.
+    pub fn has(&self, mark: u16) -> bool {
+        self.marks & mark > 0
+    }
+
+    /// The indexes of words with a mark.
+    pub fn all(&self, mark: u16) -> impl Iterator<Item = usize> {
+        let end = if self.has(mark) { self.words.len() } else { 0 };
+        (0..end).filter(move |at| self.is(mark, *at))
+    }
+
+    /// Whether these consecutive words begin at an index.
+    pub fn says(&self, index: usize, words: &str) -> bool {
+        // Most words differ at once.
+        words.starts_with(self.at(index))
+            && words
+                .split(' ')
+                .enumerate()
+                .all(|(offset, word)| self.at(index + offset) == word)
+    }
+
+    /// The index of the first of these phrases.
+    pub fn find(&self, phrases: &[&str]) -> Option<usize> {
+        (0..self.words.len()).find(|at| phrases.iter().any(|phrase| self.says(*at, phrase)))
+    }
+
+    /// Whether any word is in a list.
+    pub fn has_any(&self, list: &[&str]) -> bool {
+        (0..self.words.len()).any(|at| is_in(list, self.at(at)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn words_of_ascii_text_are_those_of_any_text(
+            pieces in prop::collection::vec(prop::sample::select(&["Never", "don't", "a", "_", "-", "'", " ", ", ", ": ", "(", "12", "?", ".", "use ", "from now on"][..]), 0..24),
+        ) {
+            let text = pieces.concat();
+            let ascii = Sentence::read(&text);
+            // A character at the end that is not ASCII and no part of a word.
+            let other = Sentence::read(&format!("{text}\u{a0}"));
+            let words = |sentence: &Sentence| -> Vec<(String, bool, u16)> {
+                let words = sentence.words.iter().enumerate();
+                words.map(|(at, word)| (sentence.at(at).to_string(), word.fresh, word.marks)).collect()
+            };
+            prop_assert_eq!(words(&ascii), words(&other), "{:?}", text);
+            prop_assert_eq!((ascii.marks, ascii.question), (other.marks, other.question), "{:?}", text);
+        }
+    }
+}
